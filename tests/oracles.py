@@ -1,4 +1,4 @@
-"""Tokenizers of other libraries, built offline from GPT-2's own files, for comparison."""
+"""What encoders are compared with: other libraries' tokenizers, and merging without any cut."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ import tiktoken
 from tokenizers import ByteLevelBPETokenizer
 
 from bpe_core.formats.opening.open_encoder import open_encoder
+from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.tokenizer.gpt2 import END_OF_TEXT, data_folder, gpt2
 from bpe_core.tokenizer.protocol import NamedEncoder
-from bpe_core.unicode.byte_alphabet import from_printable
+from bpe_core.tokenizer.rank_merging import merge_symbols
+from bpe_core.unicode.byte_alphabet import META, from_printable
 
 # tiktoken_ext/openai_public.py, r50k_pat_str
 GPT2_PATTERN = (
@@ -85,3 +87,10 @@ def one_at_a_time(*openers: Any) -> Any:
             opener.cache_clear()
 
     return name
+
+
+def merge_whole(tokenizer: AcrossWordsTokenizer, text: str) -> list[int]:
+    """Encode a text without added tokens as its file says: merge all of it, without any cut."""
+    table = tokenizer.tokenizer.table
+    (piece,) = table.pieces(tokenizer.normalized(text).replace(META, " ")) or [([], b"")]
+    return merge_symbols(piece[0] or [], table.ranks, table.made)

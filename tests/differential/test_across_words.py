@@ -17,11 +17,11 @@ import pytest
 from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.opening.engines import run_by_library
 from bpe_core.formats.opening.open_encoder import open_encoder
-from bpe_core.formats.opening.reading import read_description
-from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer, merge_whole
+from bpe_core.formats.opening.opening import read_description
+from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.tokenizer.protocol import BatchEncoder
 from bpe_core.vocabulary.reachability import find_unreachable
-from tests.oracles import TOKENIZERS, one_at_a_time
+from tests.oracles import TOKENIZERS, merge_whole, one_at_a_time
 
 LLAMA_CPP = TOKENIZERS / "llama.cpp"
 FILES = {

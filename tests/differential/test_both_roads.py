@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import bpe_core as bpe
 from bpe_core.formats.load_save import loads
 from bpe_core.formats.opening.engines import choose_engine
-from bpe_core.formats.opening.reading import read_description
+from bpe_core.formats.opening.opening import read_description
 from bpe_core.tokenizer.protocol import NamedEncoder
 from tests.small_tokenizer_files import (
     as_bytes,

@@ -11,7 +11,8 @@ import bpe_core as bpe
 from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.checking.opened_elsewhere import check_opens
 from bpe_core.formats.checking.probe import Probe, encodable
-from bpe_core.formats.load_save import FORMATS, Format
+from bpe_core.formats.folder_files import FORMATS
+from bpe_core.types import Format
 
 N_TEXTS = 3_000
 SPECIAL = ("<|endoftext|>", "<|user|>", "[SEP]")

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bpe_core as bpe
 from bpe_core.corpus.samples import parallel_texts
-from bpe_core.formats import from_memory
+from bpe_core.formats import tiktoken_file
+from bpe_core.formats.description import Merges
 from bpe_core.formats.load_save import loads
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.tiktoken_file import read_ranks
@@ -74,16 +76,16 @@ def test_conversion_from_tiktoken_equals_reading_its_file(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken: list[object] = []
-    monkeypatch.setattr(
-        from_memory, "build_from_ranks", lambda ranks, **rest: taken.extend([ranks, rest])
-    )
-    from_memory.from_tiktoken(tiktoken_published(name))
     tokenizer = own(name)
-    rest = {
-        "pretokenizer": tokenizer.pretokenizer.name,
-        "special_tokens": tokenizer.special_tokens,
-    }
-    assert taken == [read_ranks(ranks_file(name)), rest]
+
+    def take(*given: object) -> Merges:
+        taken.extend(given)
+        return Merges({}, [], "none")
+
+    monkeypatch.setattr(tiktoken_file, "recover_rank_merges", take)
+    bpe.from_tiktoken(tiktoken_published(name))
+    expected = read_ranks(ranks_file(name)), tokenizer.pretokenizer.name, tokenizer.special_tokens
+    assert taken == list(expected)
 
 
 @each
