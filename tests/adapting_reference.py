@@ -40,9 +40,9 @@ def remove_reference(
     stay = {
         *tokenizer.special_tokens.values(),
         *tokenizer.base_ids.values(),
-        *tokenizer.byte_ids.values(),
+        *tokenizer.table.byte_ids.values(),
         *pinned,
-        tokenizer.end_of_word_id,
+        tokenizer.table.end_of_word_id,
     }
     if scripts is not None:
         stay |= {id for id, token in tokenizer.vocab.items() if token_script(token) not in scripts}
@@ -78,20 +78,20 @@ def _uses(
     whole = {token: id for id, token in sorted(vocab.items(), reverse=True) if id not in special}
     uses: Counter[int] = Counter()
     for word, count in words.items():
-        if tokenizer.whole_words_first and word.encode() in whole:
+        if tokenizer.table.whole_words_first and word.encode() in whole:
             uses[whole[word.encode()]] += count
             continue
         symbols = word if tokenizer.base == "characters" else [bytes([b]) for b in word.encode()]
         ids: list[int] = []
         for each in symbols:
             symbol = each.encode() if isinstance(each, str) else each
-            if symbol in tokenizer.base_ids or not tokenizer.byte_ids:
+            if symbol in tokenizer.base_ids or not tokenizer.table.byte_ids:
                 ids.append(tokenizer.base_ids.get(symbol, -1))
             else:
-                ids += [tokenizer.byte_ids[bytes([byte])] for byte in symbol]
-        if tokenizer.end_of_word_id is not None:
-            ids.append(tokenizer.end_of_word_id)
-        if tokenizer.byte_ids:  # a merge may come before those that make its parts
+                ids += [tokenizer.table.byte_ids[bytes([byte])] for byte in symbol]
+        if tokenizer.table.end_of_word_id is not None:
+            ids.append(tokenizer.table.end_of_word_id)
+        if tokenizer.table.byte_ids:  # a merge may come before those that make its parts
             ranked = {(m[0], m[1]): bpe.Merge(rank, *m) for rank, m in enumerate(merges)}
             ids = encode_reference(ids, ranked)
         for left, right, made in merges:  # rank after rank, each from left to right

@@ -67,7 +67,7 @@ def bases(draw: st.DrawFn) -> bpe.Tokenizer:
     if draw(st.booleans()):
         order.reverse()
     new_id = {old: step * order[old] + offset for old in tokens}
-    marker = found.end_of_word_id
+    marker = found.table.end_of_word_id
     return bpe.Tokenizer(
         vocab={new_id[old]: token for old, token in tokens.items()},
         merges=[(new_id[m.left], new_id[m.right], new_id[m.id]) for m in found.merges],

@@ -72,7 +72,7 @@ def _make_term(
     for ids in _spell_term(term, base, corpus.word_counts):
         for merge in corpus.merges:
             ids = apply_merge(ids, merge.pair, merge.id)
-        if min(ids) < 0 or set(ids) & {*base.byte_ids.values()}:
+        if min(ids) < 0 or set(ids) & {*base.table.byte_ids.values()}:
             continue
         if len(ids) == 1:
             return corpus.tokens[ids[0]], 0, 0
@@ -108,7 +108,7 @@ def _spell_term(
 ) -> list[list[int]]:
     """Return the base's ids of each way to write a term, the more frequent one first."""
     if isinstance(term, bytes):
-        crosses = base.byte_ids and len(base.pretokenizer.split(term.decode())) > 1
+        crosses = base.table.byte_ids and len(base.pretokenizer.split(term.decode())) > 1
         return [] if crosses else [_encode_bytes(base, term)]
     words = [term] if term[0].isspace() else [f" {term}", term]
     words = [word for word in words if base.pretokenizer.split(word) == [word]]
@@ -165,6 +165,6 @@ def _encode_bytes(base: Tokenizer, token: bytes) -> list[int]:
     else:
         symbols = [character.encode() for character in content.decode()]
     ids = [base.base_ids.get(symbol, -1) for symbol in symbols]
-    if ends and base.end_of_word_id is not None:
-        ids.append(base.end_of_word_id)
+    if ends and base.table.end_of_word_id is not None:
+        ids.append(base.table.end_of_word_id)
     return encode_reference(ids, {merge.pair: merge for merge in base.merges})

@@ -74,7 +74,7 @@ def trace_ids(
     characters = {
         id: spell_in_bytes(tokenizer, id)
         for id in tokenizer.base_ids.values()
-        if id >= len(kept) and tokenizer.byte_ids
+        if id >= len(kept) and tokenizer.table.byte_ids
     }
     spelled = spelled_by((each for each in tokenizer.merges if each.id >= len(kept)), characters)
     new = {

@@ -56,12 +56,12 @@ class LeafRow:
         held_out: NDArray[np.int64],
         look: Callable[[], object] = lambda: None,
     ) -> None:
-        if tokenizer.byte_ids:  # symbols that spell a character in bytes are several
+        if tokenizer.table.byte_ids:  # symbols that spell a character in bytes are several
             symbols = tokenizer.truncated(0).encoder.encode_pretokens(pretokens)
             layout = lay_out_encoded(pretokens, *symbols)
         else:
             layout = lay_out_pretokens(
-                pretokens, tokenizer.base, tokenizer.base_ids, tokenizer.end_of_word_id
+                pretokens, tokenizer.base, tokenizer.base_ids, tokenizer.table.end_of_word_id
             )
         self._symbols: list[int] = layout.ids.tolist()
         # No token is written yet.
@@ -83,7 +83,7 @@ class LeafRow:
             self._parts.setdefault(merge.id, (merge.rank, *merge.pair))
             left, right = (self._n_symbols.get(part, 1) for part in merge.pair)
             self._n_symbols[merge.id] = left + right
-        if tokenizer.byte_ids:  # a merge may come before those that make its parts
+        if tokenizer.table.byte_ids:  # a merge may come before those that make its parts
             self._n_symbols = {id: len(tokenizer.vocab[id].decode()) for id in self._made}
         self._each_made_once = len(self._parts) == len(self._made)
         self._has_late = _contain_late(tokenizer)
@@ -232,7 +232,7 @@ def _contain_late(tokenizer: Tokenizer) -> set[int]:
     are made.
     """
     found: set[int] = set()
-    if not tokenizer.byte_ids:
+    if not tokenizer.table.byte_ids:
         return found
     ranks = {made: rank for rank, (_, _, made) in enumerate(tokenizer.table.triples)}
     goes_on = True
@@ -249,7 +249,7 @@ def _contain_late(tokenizer: Tokenizer) -> set[int]:
 def _ids_by_bytes(tokenizer: Tokenizer) -> dict[bytes, list[int]]:
     """Return the ids that a whole word is looked up as, lowest first; empty if none is."""
     found: dict[bytes, list[int]] = {}
-    if tokenizer.whole_words_first:
+    if tokenizer.table.whole_words_first:
         special = set(tokenizer.special_tokens.values())
         for id, token in sorted(tokenizer.vocab.items()):
             if id not in special:

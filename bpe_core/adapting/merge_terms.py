@@ -295,7 +295,7 @@ def _spell_term(term: str, base: Tokenizer) -> list[str]:
 def _part_form(term: bytes, base: Tokenizer) -> Form:
     """Return the form of bytes, which may be a part of a word."""
     ids = _encode_part(term, base)
-    if base.byte_ids and -1 not in ids:
+    if base.table.byte_ids and -1 not in ids:
         # A file of this family has no pre-tokenizer, so the token would be made across words.
         words = base.pretokenizer.split(term.decode())
         return Form(ids, _pieces(words) if len(words) > 1 else None)
@@ -304,7 +304,7 @@ def _part_form(term: bytes, base: Tokenizer) -> Form:
 
 def _encode_word(word: str, base: Tokenizer) -> list[int]:
     ids, _ = base.encoder.encode_words([word.encode()])
-    spelling = {*base.byte_ids.values()}  # these bytes stand for missing characters
+    spelling = {*base.table.byte_ids.values()}  # these bytes stand for missing characters
     return [-1 if id in spelling else id for id in ids.tolist()]
 
 
@@ -321,8 +321,8 @@ def _encode_part(token: bytes, base: Tokenizer) -> tuple[int, ...]:
     except UnicodeDecodeError:
         return (-1,)
     ids = [base.base_ids.get(symbol, -1) for symbol in symbols]
-    if ends and base.end_of_word_id is not None:
-        ids.append(base.end_of_word_id)
+    if ends and base.table.end_of_word_id is not None:
+        ids.append(base.table.end_of_word_id)
     return tuple(merge_symbols(ids, base.table.ranks, base.table.made))
 
 

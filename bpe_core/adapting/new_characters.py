@@ -41,7 +41,7 @@ def choose_new_characters(
     >>> [each.decode() for each in choose_new_characters(base, words, 0.95, terms=["カ"])]
     ['カ', '漢', '字']
     """
-    if not base.byte_ids:
+    if not base.table.byte_ids:
         return []
     of_terms = (each for term in terms for each in _read_characters(term))
     of_words = list_characters(pretokens, coverage) if coverage else []
@@ -53,7 +53,7 @@ def choose_new_characters(
         for each in found
         if len(each) > 1
         and each not in known
-        and all(bytes([byte]) in base.byte_ids for byte in each)
+        and all(bytes([byte]) in base.table.byte_ids for byte in each)
     ]
 
 

@@ -86,7 +86,7 @@ class ReferenceCorpus:
         self.spelled: dict[int, tuple[int, ...]] = {id: (id,) for id in self.tokens}
         self.merges: list[Merge] = []
         self._taken = {*base.vocab.values(), *left_out, *reviving_tokens(base)}
-        self._spelling = {*base.byte_ids.values()}
+        self._spelling = {*base.table.byte_ids.values()}
         self._max_token_bytes = max_token_bytes
 
     def pairs(self) -> dict[Pair, int]:
@@ -132,10 +132,10 @@ def encode_word(tokenizer: Tokenizer, word: str) -> list[int]:
         symbols = [character.encode() for character in word]
     ids: list[int] = []
     for symbol in symbols:
-        if symbol in tokenizer.base_ids or not tokenizer.byte_ids:
+        if symbol in tokenizer.base_ids or not tokenizer.table.byte_ids:
             ids.append(tokenizer.base_ids.get(symbol, -1))
         else:
-            ids += [tokenizer.byte_ids[bytes([byte])] for byte in symbol]
-    if tokenizer.end_of_word_id is not None:
-        ids.append(tokenizer.end_of_word_id)
+            ids += [tokenizer.table.byte_ids[bytes([byte])] for byte in symbol]
+    if tokenizer.table.end_of_word_id is not None:
+        ids.append(tokenizer.table.end_of_word_id)
     return encode_reference(ids, {merge.pair: merge for merge in tokenizer.merges})

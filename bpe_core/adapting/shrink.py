@@ -211,11 +211,11 @@ class _Leaves:
         stay = {
             *tokenizer.special_tokens.values(),
             *tokenizer.base_ids.values(),
-            *tokenizer.byte_ids.values(),
+            *tokenizer.table.byte_ids.values(),
             *pinned,
         }
-        if tokenizer.end_of_word_id is not None:
-            stay.add(tokenizer.end_of_word_id)
+        if tokenizer.table.end_of_word_id is not None:
+            stay.add(tokenizer.table.end_of_word_id)
         self._may_go = {
             id
             for id, token in tokenizer.vocab.items()

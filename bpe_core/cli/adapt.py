@@ -160,7 +160,7 @@ class _Addition:
 
     def check_coverage(self, base: Tokenizer) -> None:
         """Raise ConfigError for a share of characters if the base spells none in bytes."""
-        if self.character_coverage is not None and not base.byte_ids:
+        if self.character_coverage is not None and not base.table.byte_ids:
             raise ConfigError(
                 "--character-coverage is for a base that spells rare characters in bytes, such as "
                 "Llama 2's, and this one merges them like any others. Omit it."

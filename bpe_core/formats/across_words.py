@@ -120,7 +120,7 @@ def reads_as(read: Tokenizer, wanted: Tokenizer) -> bool:
     >>> reads_as(gpt2(), gpt2())
     True
     """
-    if wanted.byte_ids:
+    if wanted.table.byte_ids:
         read = Tokenizer.from_table(read.table, wanted.pretokenizer.name)
     return read == wanted
 
@@ -142,9 +142,9 @@ def write_texts(tokenizer: Tokenizer) -> dict[int, str]:
     texts = {
         id: token.decode() if id in special else token.decode().replace(" ", META)
         for id, token in tokenizer.vocab.items()
-        if id not in tokenizer.byte_ids.values()
+        if id not in tokenizer.table.byte_ids.values()
     }
-    texts |= {id: f"<0x{byte[0]:02X}>" for byte, id in tokenizer.byte_ids.items()}
+    texts |= {id: f"<0x{byte[0]:02X}>" for byte, id in tokenizer.table.byte_ids.items()}
     ids_by_text(texts)
     return texts
 
@@ -155,7 +155,7 @@ def unknown_token(tokenizer: Tokenizer) -> str | None:
     >>> from bpe_core.tokenizer.gpt2 import gpt2
     >>> unknown_token(gpt2())
     """
-    return "<unk>" if tokenizer.byte_ids and "<unk>" in tokenizer.special_tokens else None
+    return "<unk>" if tokenizer.table.byte_ids and "<unk>" in tokenizer.special_tokens else None
 
 
 def write_steps(tokenizer: Tokenizer) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def parse_continuation(head: Mapping[str, Any], tokenizer: Tokenizer) -> Continu
 
 
 def _characters(ids: list[object], tokenizer: Tokenizer) -> tuple[int, ...]:
-    known = {*tokenizer.base_ids.values()} if tokenizer.byte_ids else set[int]()
+    known = {*tokenizer.base_ids.values()} if tokenizer.table.byte_ids else set[int]()
     for id in ids:
         if not isinstance(id, int) or id not in known:
             raise FormatError(f"Expected the ids of characters that were added, got {id!r:.60}.")

@@ -48,7 +48,7 @@ def write_gpt2_files(tokenizer: Tokenizer) -> dict[str, bytes]:
     >>> write_gpt2_files(gpt2())["merges.txt"].splitlines()[1].decode()
     'Ġ t'
     """
-    if tokenizer.whole_words_first:
+    if tokenizer.table.whole_words_first:
         raise ConfigError(
             "GPT-2's files cannot express that whole words are looked up before merging, as this "
             "tokenizer does. Save it in the huggingface, tiktoken or native format."

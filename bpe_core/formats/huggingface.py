@@ -212,7 +212,7 @@ def _write_steps(tokenizer: Tokenizer) -> Part:
             "end_of_word_suffix": None,
             "fuse_unk": False,
             "byte_fallback": False,
-            "ignore_merges": tokenizer.whole_words_first,
+            "ignore_merges": tokenizer.table.whole_words_first,
             "vocab": ids,
             "merges": merges,
         },
@@ -220,7 +220,7 @@ def _write_steps(tokenizer: Tokenizer) -> Part:
 
 
 def _character_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    if tokenizer.byte_ids:
+    if tokenizer.table.byte_ids:
         raise ConfigError(
             "This tokenizer spells rare characters in bytes and puts no space in front of a text, "
             "which only its base's own files or the native format hold. Save it in the native "

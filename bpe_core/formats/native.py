@@ -52,11 +52,15 @@ def tokenizer_to_dict(tokenizer: Tokenizer) -> dict[str, Any]:
         "pretokenizer": tokenizer.pretokenizer.name,
         "base": tokenizer.base,
         "end_of_word": tokenizer.end_of_word,
-        "end_of_word_id": tokenizer.end_of_word_id,
+        "end_of_word_id": tokenizer.table.end_of_word_id,
         "special_tokens": dict(tokenizer.special_tokens),
         # Left out if False, so that other files stay as they were.
-        **({"whole_words_first": True} if tokenizer.whole_words_first else {}),
-        **({"byte_fallback": list(tokenizer.byte_ids.values())} if tokenizer.byte_ids else {}),
+        **({"whole_words_first": True} if tokenizer.table.whole_words_first else {}),
+        **(
+            {"byte_fallback": list(tokenizer.table.byte_ids.values())}
+            if tokenizer.table.byte_ids
+            else {}
+        ),
         "tokens": [
             [id, to_printable(token)] for id, token in tokenizer.vocab.items() if id not in made
         ],

@@ -136,7 +136,7 @@ def write_sentencepiece(tokenizer: Tokenizer) -> bytes:
         )
     types = {tokenizer.special_tokens[text]: CONTROL for text in special}
     types[tokenizer.special_tokens["<unk>" if "<unk>" in special else special[0]]] = UNKNOWN
-    types |= dict.fromkeys(tokenizer.byte_ids.values(), BYTE)
+    types |= dict.fromkeys(tokenizer.table.byte_ids.values(), BYTE)
     in_order = dict.fromkeys([*tokenizer.table.made, *tokenizer.base_ids.values()])
     scores = {id: -float(place) for place, id in enumerate(in_order)}
     texts = write_texts(tokenizer)

@@ -113,7 +113,7 @@ def _encodes_by_ranks(tokenizer: Tokenizer, ranks: Mapping[bytes, int]) -> bool:
     """Return True if tiktoken, which looks up whole words, encodes as the tokenizer does."""
     if ranks_imply(ranks, tokenizer.table.triples):
         return True
-    if not tokenizer.whole_words_first:
+    if not tokenizer.table.whole_words_first:
         return False
     try:
         return tuple(recover_merges(ranks)) == tokenizer.table.triples

@@ -182,11 +182,11 @@ def reviving_tokens(base: Tokenizer) -> frozenset[bytes]:
     >>> sorted(reviving_tokens(base))
     [b'abc', b'bcd', b'cd']
     """
-    if not base.byte_ids:
+    if not base.table.byte_ids:
         return frozenset()
     made = {*base.table.parts, *base.base_ids.values()}
     parts = {base.vocab[id] for id in made}
-    never_made = base.vocab.keys() - made - {*base.byte_ids.values()}
+    never_made = base.vocab.keys() - made - {*base.table.byte_ids.values()}
     found: set[bytes] = set()
     for id in never_made - {*base.special_tokens.values()}:
         text = base.vocab[id].decode(errors="replace")
@@ -207,7 +207,7 @@ def spell_in_bytes(base: Tokenizer, id: int) -> tuple[int, ...]:
     >>> spell_in_bytes(base, 256)
     (195, 169)
     """
-    return tuple(base.byte_ids[bytes([byte])] for byte in base.vocab[id])
+    return tuple(base.table.byte_ids[bytes([byte])] for byte in base.vocab[id])
 
 
 def spelled_by(

@@ -46,7 +46,7 @@ def tokens_on(
     pretokens = count_pretokens(corpus, tokenizer.pretokenizer, should_stop=should_stop)
     if should_stop():
         raise CancelledError
-    if n_before or tokenizer.byte_ids:
+    if n_before or tokenizer.table.byte_ids:
         layout = lay_out_tokens(tokenizer.truncated(n_before), pretokens)
     else:
         layout = lay_out_for(tokenizer, pretokens)
@@ -56,7 +56,7 @@ def tokens_on(
 def lay_out_for(tokenizer: Tokenizer, pretokens: PretokenCounts) -> Layout:
     """Lay out pre-tokens in one row, as the base symbols that a tokenizer starts from."""
     return lay_out_pretokens(
-        pretokens, tokenizer.base, tokenizer.base_ids, tokenizer.end_of_word_id
+        pretokens, tokenizer.base, tokenizer.base_ids, tokenizer.table.end_of_word_id
     )
 
 
@@ -70,8 +70,8 @@ def lay_out_tokens(base: Tokenizer, pretokens: PretokenCounts) -> Layout:
     [-1, 71, 10339, -1]
     """
     ids, ends = base.encoder.encode_pretokens(pretokens)
-    if base.byte_ids:
-        ids = np.where(np.isin(ids, [*base.byte_ids.values()]), np.int32(MISSING), ids)
+    if base.table.byte_ids:
+        ids = np.where(np.isin(ids, [*base.table.byte_ids.values()]), np.int32(MISSING), ids)
     return lay_out_encoded(pretokens, ids, ends)
 
 

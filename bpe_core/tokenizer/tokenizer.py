@@ -221,11 +221,6 @@ class Tokenizer(Immutable):
         return self._table.base_ids
 
     @property
-    def byte_ids(self) -> Mapping[bytes, int]:
-        """The ids of the bytes that spell characters outside the alphabet; empty if none do."""
-        return self._table.byte_ids
-
-    @property
     def base(self) -> Base:
         """The symbols that words consist of before any merge: bytes or characters."""
         return self._table.base
@@ -250,27 +245,6 @@ class Tokenizer(Immutable):
     def end_of_word(self) -> str | None:
         """The end-of-word marker as text, or None."""
         return self._table.end_of_word
-
-    @property
-    def end_of_word_id(self) -> int | None:
-        """The id of the end-of-word marker if it is a separate token, or None."""
-        return self._table.end_of_word_id
-
-    @property
-    def whole_words_first(self) -> bool:
-        """True if a pre-token that is a token is not merged, but looked up.
-
-        tiktoken always does so, and tokenizer.json calls it `ignore_merges`. It makes a difference
-        if some tokens are not made by the merges.
-
-        >>> vocab = {0: b"a", 1: b"b", 2: b"ab"}
-        >>> tokenizer = Tokenizer(
-        ...     vocab=vocab, merges=[], pretokenizer="whitespace", whole_words_first=True
-        ... )
-        >>> tokenizer.encode("ab aba")
-        [2, 0, 1, 0]
-        """
-        return self._table.whole_words_first
 
     @property
     def fingerprint(self) -> str:

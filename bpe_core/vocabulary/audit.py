@@ -65,7 +65,7 @@ def count_uses(
     {b' the': 5, b'the': 2}
     """
     uses = np.zeros(max(tokenizer.vocab) + 1, np.int64)
-    spelling = [*tokenizer.byte_ids.values()]  # these bytes stand for missing characters
+    spelling = [*tokenizer.table.byte_ids.values()]  # these bytes stand for missing characters
     for begin in range(0, pretokens.n_words, _WORDS_BETWEEN_CHECKS):
         if should_stop is not None and should_stop(begin, pretokens.n_words):
             raise CancelledError
@@ -158,7 +158,7 @@ def audit(tokenizer: Encoder, uses: NDArray[np.int64]) -> Audit:
     used = {id for id in ids if uses[id]}
     own = made_by_merges(tokenizer)
     needed = used if own is None else with_parts(own, used)
-    marker = None if own is None else own.end_of_word_id
+    marker = None if own is None else own.table.end_of_word_id
     never_used = tuple(id for id in ids if id not in used)
     return Audit(
         uses=read_only(uses),

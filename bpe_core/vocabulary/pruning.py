@@ -61,10 +61,10 @@ def prune(tokenizer: Tokenizer, uses: NDArray[np.int64], min_uses: int = 1) -> P
     always = {
         *tokenizer.special_tokens.values(),
         *tokenizer.base_ids.values(),
-        *tokenizer.byte_ids.values(),
+        *tokenizer.table.byte_ids.values(),
     }
-    if tokenizer.end_of_word_id is not None:
-        always.add(tokenizer.end_of_word_id)
+    if tokenizer.table.end_of_word_id is not None:
+        always.add(tokenizer.table.end_of_word_id)
     often = {id for id in vocab if uses[id] >= min_uses}
     kept = with_parts(tokenizer, always | often)
     smaller, old_ids = keep_only(tokenizer, kept)
@@ -93,7 +93,7 @@ def keep_only(tokenizer: Tokenizer, kept: Collection[int]) -> tuple[Tokenizer, N
     new_id = {old: new for new, old in enumerate(old_ids)}
     merges = [merge for merge in tokenizer.merges if merge.id in new_id]
     counts = [merge.count for merge in merges]
-    marker = tokenizer.end_of_word_id
+    marker = tokenizer.table.end_of_word_id
     smaller = Tokenizer(
         vocab={new: vocab[old] for new, old in enumerate(old_ids)},
         merges=[(new_id[m.left], new_id[m.right], new_id[m.id]) for m in merges],
@@ -103,8 +103,8 @@ def keep_only(tokenizer: Tokenizer, kept: Collection[int]) -> tuple[Tokenizer, N
         end_of_word=tokenizer.end_of_word,
         end_of_word_id=None if marker is None else new_id[marker],
         counts=None if None in counts else [count or 0 for count in counts],
-        whole_words_first=tokenizer.whole_words_first,
-        byte_fallback=[new_id[id] for id in tokenizer.byte_ids.values()],
+        whole_words_first=tokenizer.table.whole_words_first,
+        byte_fallback=[new_id[id] for id in tokenizer.table.byte_ids.values()],
     )
     return smaller, read_only(np.array(old_ids, np.int32))
 

@@ -59,7 +59,7 @@ class TokenChains:
         self._tokenizer = tokenizer
         self._contexts = CONTEXTS.get(tokenizer.pretokenizer.name, _IN_CONTRACTION)
         self._table = tokenizer.table
-        self._marker = tokenizer.end_of_word_id
+        self._marker = tokenizer.table.end_of_word_id
         special = set(tokenizer.special_tokens.values())
         ids = [id for id in tokenizer.vocab if id not in special]
         self._bytes = {id: self._without_marker(id) for id in ids}
@@ -87,7 +87,7 @@ class TokenChains:
 
     def obstacle_to(self, id: int) -> Obstacle | None:
         """Return why no word encodes to a token, or None if one does."""
-        if self._tokenizer.byte_ids.get(self._bytes[id]) == id:
+        if self._tokenizer.table.byte_ids.get(self._bytes[id]) == id:
             return self._obstacle_to_byte(self._bytes[id][0])
         if id not in self._entries:
             return "other-merges"
@@ -100,7 +100,7 @@ class TokenChains:
 
         The neighbours found by the search of the graph come first, then others.
         """
-        if self._tokenizer.byte_ids.get(self._bytes[id]) == id:
+        if self._tokenizer.table.byte_ids.get(self._bytes[id]) == id:
             yield self._spelled_with(self._bytes[id][0])
             return
         yield from islice(self._texts_with(id), _MAX_TRIES)
@@ -260,7 +260,7 @@ class TokenChains:
             waiting = still
 
     def _spell(self, merge: Merge) -> tuple[int, ...]:
-        if self._tokenizer.byte_ids:  # a merge may come before those that make its parts
+        if self._tokenizer.table.byte_ids:  # a merge may come before those that make its parts
             text = self._tokenizer.vocab[merge.id].decode()
             return tuple(self._tokenizer.base_ids[character.encode()] for character in text)
         return self._spelled[merge.left] + self._spelled[merge.right]

@@ -63,7 +63,7 @@ def test_a_run_without_merges_shows_a_note_and_its_words(open_run: OpenRun) -> N
 
 def test_hebrew_words_and_pairs_stand_from_right_to_left(open_run: OpenRun) -> None:
     run = run_to_play("hebrew")
-    marker = run.tokenizer.end_of_word_id
+    marker = run.tokenizer.table.end_of_word_id
     marked = [step for step, merge in enumerate(run.merges) if merge.right == marker]
     player = open_run("hebrew")
     player.choose("frequent")

@@ -40,7 +40,7 @@ def word_symbols(tokenizer: bpe.Tokenizer, word: bytes) -> list[int]:
         if tokenizer.base == "bytes"
         else [character.encode() for character in word.decode()]
     )
-    marker, base_ids = tokenizer.end_of_word_id, tokenizer.base_ids
+    marker, base_ids = tokenizer.table.end_of_word_id, tokenizer.base_ids
     return [base_ids[s] for s in symbols] + ([] if marker is None else [marker])
 
 

@@ -64,7 +64,7 @@ def merge_whole(tokenizer: bpe.Tokenizer, word: str) -> list[int]:
     characters = {token.decode(): id for token, id in tokenizer.base_ids.items()}
     ids: list[int] = []
     for character in word:
-        spelled = [tokenizer.byte_ids[bytes([byte])] for byte in character.encode()]
+        spelled = [tokenizer.table.byte_ids[bytes([byte])] for byte in character.encode()]
         ids += [characters[character]] if character in characters else spelled
     for_pair = {merge.pair: merge for merge in reversed(tokenizer.merges)}
     while True:

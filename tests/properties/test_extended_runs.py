@@ -27,7 +27,7 @@ from tests.extending import Case, cases
 
 def words_at(case: Case, run: bpe.TrainingRun, step: int) -> list[list[int]]:
     """Encode the words with the base and apply the first merges to them."""
-    spelling = {*case.base.byte_ids.values()}  # which no merge joins
+    spelling = {*case.base.table.byte_ids.values()}  # which no merge joins
     words = [
         [-1 if id in spelling else id for id in encode_word(case.base, word)] for word in case.words
     ]

@@ -20,7 +20,7 @@ from tests.strategies import hostile_texts, texts, training_configs, word_counts
 
 def start_symbols(run: bpe.TrainingRun) -> list[list[int]]:
     tokenizer = run.tokenizer
-    marker = [] if tokenizer.end_of_word_id is None else [tokenizer.end_of_word_id]
+    marker = [] if tokenizer.table.end_of_word_id is None else [tokenizer.table.end_of_word_id]
     if run.config.base == "bytes":
         split = [[word[i : i + 1] for i in range(len(word))] for word in run.pretokens.words]
     else:

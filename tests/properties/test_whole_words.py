@@ -121,8 +121,8 @@ def test_the_lowest_of_several_ids_of_a_word_is_used_however_long_the_text_is() 
 
 
 def test_the_flag_is_set_only_where_it_makes_a_difference() -> None:
-    assert SMALL.whole_words_first
-    assert not of_ranks(["ab", "abc"]).whole_words_first
+    assert SMALL.table.whole_words_first
+    assert not of_ranks(["ab", "abc"]).table.whole_words_first
     assert recover_merges({**BYTES, b"abc": 256, b"ab": 257}) == [(97, 98, 257), (257, 99, 256)]
 
 

@@ -290,7 +290,7 @@ def test_a_tokenizer_without_a_space_in_front_keeps_its_own_tokenizer_json(tmp_p
     assert json.loads((out / "tokenizer.json").read_text())["normalizer"] == REPLACE
     assert (out / "tokenizer_config.json").exists()
     adapted = loads({"tokenizer.bpe.json": write_native(base, text, tmp_path)})
-    assert adapted.byte_ids
+    assert adapted.table.byte_ids
     for format_name in ("huggingface", "transformers"):
         with pytest.raises(ConfigError, match="in the native format"):
             dumps(adapted, format_name)

@@ -617,7 +617,7 @@ def test_ignore_merges_looks_up_whole_words_first() -> None:
     model = json.loads(dumps(BYTE_TOKENIZERS["gpt2"], "huggingface")["tokenizer.json"])["model"]
     with_island = {**model, "ignore_merges": True, "vocab": {**model["vocab"], "zqz": 9_999}}
     tokenizer = read_huggingface(huggingface_changed("model", with_island))
-    assert tokenizer.whole_words_first
+    assert tokenizer.table.whole_words_first
     assert tokenizer.encode("zqz") == [9_999]
     assert tokenizer.encode(TEXT) == BYTE_TOKENIZERS["gpt2"].encode(TEXT)
 

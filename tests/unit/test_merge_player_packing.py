@@ -188,7 +188,7 @@ def test_a_visitors_rare_characters_are_bytes_and_words_get_a_space() -> None:
 def test_an_unknown_symbol_in_a_visitors_words_stays_text(hug_run: bpe.TrainingRun) -> None:
     ids = hug_run.tokenizer.base_ids
     assert own_words(hug_run.tokenizer, "hé") == [
-        [ids[b"h"], "é", hug_run.tokenizer.end_of_word_id]
+        [ids[b"h"], "é", hug_run.tokenizer.table.end_of_word_id]
     ]
 
 

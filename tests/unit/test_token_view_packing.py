@@ -127,9 +127,9 @@ def test_text_in_no_token_and_separate_markers_are_kept() -> None:
     ids, lengths = unpacked(tokens["ids"]), unpacked(tokens["lengths"])
     assert lengths.sum() == len(text.encode())
     assert (ids == 0).any()
-    assert ((lengths == 0) == (ids == (tokenizer.end_of_word_id or 0) + 1)).all()
+    assert ((lengths == 0) == (ids == (tokenizer.table.end_of_word_id or 0) + 1)).all()
     assert tokens["table"]["marker"] == "</w>"
-    assert tokenizer.end_of_word_id in tokens["table"]["ends"]
+    assert tokenizer.table.end_of_word_id in tokens["table"]["ends"]
 
 
 def test_disagreements_say_whether_more_than_white_space_differs() -> None:

@@ -80,7 +80,7 @@ def test_a_byte_is_told_from_the_character_of_the_same_byte() -> None:
     )
     tokenizer = bpe.train(bpe.Corpus.from_text("hug pug"), config).tokenizer
     inspection = inspect_vocabulary("Yours", tokenizer, CountedText("hugs", "the text"), None)
-    byte, character = tokenizer.byte_ids[b"h"], tokenizer.base_ids[b"h"]
+    byte, character = tokenizer.table.byte_ids[b"h"], tokenizer.base_ids[b"h"]
     cards = [card_data(inspection, id, None) for id in (byte, character)]
     assert [card["shown"]["token"] for card in cards] == ["<0x68>", "h"]
     assert ("kind", "byte, which spells characters outside the alphabet") in cards[0]["facts"]

@@ -176,7 +176,7 @@ def ask_for_coverage(
 
     Only a base that spells characters in bytes needs it; of others, return `first`.
     """
-    if tokenizer is None or not tokenizer.byte_ids:
+    if tokenizer is None or not tokenizer.table.byte_ids:
         return first
     return st.number_input(
         "Character coverage",

@@ -84,7 +84,7 @@ def _origin(inspection: Inspection, own: Sent) -> tuple[str, str]:
     tokenizer = inspection.tokenizer
     if tokenizer is None:
         return "kind", f"{inspection.encoder.model} token, its merges not known"
-    if own["id"] == tokenizer.end_of_word_id:
+    if own["id"] == tokenizer.table.end_of_word_id:
         return "kind", "end-of-word marker"
     if own["kind"] == "byte":
         return "kind", "byte, which spells characters outside the alphabet"
@@ -180,7 +180,7 @@ def shown_token(inspection: Inspection, id: int, rank: int | None = None) -> Sen
     token = inspection.encoder.vocab[id]
     kind = "special" if id in inspection.special_ids else "symbol" if rank < 0 else "merge"
     tokenizer = inspection.tokenizer
-    if tokenizer is not None and tokenizer.byte_ids.get(token) == id:
+    if tokenizer is not None and tokenizer.table.byte_ids.get(token) == id:
         # As files write it: the alphabet may have a character of the same byte.
         return {"id": id, "token": f"<0x{token[0]:02X}>", "kind": "byte", "rank": rank}
     if inspection.derivations is None and kind == "symbol":

@@ -134,7 +134,7 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
             f"{', '.join(files) or 'No file'} cannot be written with another vocabulary: only "
             f"tokenizer.json, vocab.json with merges.txt, .tiktoken, Tekken, SentencePiece, GGUF "
             f"and native files can. Save the adapted tokenizer in the "
-            f"{'native' if adapted.tokenizer.byte_ids else 'huggingface'} format instead."
+            f"{'native' if adapted.tokenizer.table.byte_ids else 'huggingface'} format instead."
         )
     return written
 

@@ -89,7 +89,7 @@ def token_text(tokenizer: Tokenizer, id: int) -> str:
     token = tokenizer.vocab[id]
     if tokenizer.base == "bytes":
         return to_printable(token)
-    return token.decode().replace(" ", META) if tokenizer.byte_ids else token.decode()
+    return token.decode().replace(" ", META) if tokenizer.table.byte_ids else token.decode()
 
 
 def continue_scores(adapted: Adapted, scores: Sequence[float]) -> list[float]:

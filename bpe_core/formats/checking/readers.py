@@ -199,7 +199,7 @@ def _gguf_model(tokenizer: Tokenizer) -> str:
 
     gguf only reads; llama.cpp, which encodes, has no small package for Python.
     """
-    whole = ", ignore_merges=True" if tokenizer.whole_words_first else ""
+    whole = ", ignore_merges=True" if tokenizer.table.whole_words_first else ""
     model = [
         f'fields = GGUFReader("{gguf_file.FILE_NAME}").fields',
         'tokens = fields["tokenizer.ggml.tokens"].contents()',

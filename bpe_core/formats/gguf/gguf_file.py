@@ -106,7 +106,7 @@ def find_pre(tokenizer: Tokenizer) -> str:
     >>> find_pre(gpt2())
     'gpt-2'
     """
-    name, whole_words_first = tokenizer.pretokenizer.name, tokenizer.whole_words_first
+    name, whole_words_first = tokenizer.pretokenizer.name, tokenizer.table.whole_words_first
     if tokenizer.base != "bytes" or tokenizer.end_of_word is not None:
         raise ConfigError(
             "GGUF's model gpt2 has only byte tokens without an end-of-word marker. Save this "

@@ -119,8 +119,8 @@ def _find_part(encoder: Encoder | NamedEncoder) -> tuple[Part | None, bool]:
         cut = own.pretokenizer
         # GGUF has no cut that drops text, so there is none to compare in its place.
         if cut.drops_text:
-            return pre_tokenizer_part(cut, by_bytes=True), own.whole_words_first
-        return find_cut(None, cut.name)[0], own.whole_words_first
+            return pre_tokenizer_part(cut, by_bytes=True), own.table.whole_words_first
+        return find_cut(None, cut.name)[0], own.table.whole_words_first
     raise ConfigError(
         "Only byte-level BPE needs a name for its cut: the GGUF file of another model has no "
         "tokenizer.ggml.pre."

@@ -182,7 +182,7 @@ class AcrossWordsTokenizer(OwnEncoder):
     def written(self, id: int) -> str | None:
         """Return a token as its file writes it, with ▁ for spaces and <0xE2> for a byte."""
         token = self.vocab.get(id, b"")
-        if self.tokenizer.byte_ids.get(token) == id:
+        if self.tokenizer.table.byte_ids.get(token) == id:
             return f"<0x{token[0]:02X}>"
         return token.decode().replace(" ", META)
 

@@ -191,7 +191,7 @@ def _complete(tokenizer: Tokenizer) -> Tokenizer:
         merges=[(merge.left, merge.right, merge.id) for merge in tokenizer.merges],
         pretokenizer=tokenizer.pretokenizer.name,
         special_tokens=tokenizer.special_tokens,
-        whole_words_first=tokenizer.whole_words_first,
+        whole_words_first=tokenizer.table.whole_words_first,
     )
 
 
@@ -206,7 +206,7 @@ def _left_out(tokenizer: Tokenizer) -> bytes:
     both sides of another, such as B2 and B3 around the F2 in U+1F4B2 U+B3000. Empty if whole words
     are looked up first, because a word would be looked up without them.
     """
-    if tokenizer.whole_words_first:
+    if tokenizer.table.whole_words_first:
         return b""
     return bytes(byte for byte in _missing_bytes(tokenizer) if byte < 0x80)
 
