@@ -242,8 +242,11 @@ def why_otherwise(tokenizer: Tokenizer, written: str) -> str:
     probe = encodable(tokenizer, PROBE + last_tokens(tokenizer, 500))
     try:
         theirs = encode_once(written, probe, find_special=True)
-    except (FormatError, TokenizationError) as error:
-        return str(error)
+    except (FormatError, TokenizationError):
+        return (
+            f"Hugging Face's tokenizers cannot read or run the pre-tokenizer "
+            f"{tokenizer.pretokenizer.name[:80]!r}."
+        )
     if theirs == tokenizer.encode(probe, allowed_special="all"):
         return ""
     return (

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 def without_garbage_collection() -> Generator[None]:
     """Create many lasting objects without searching for garbage among them meanwhile.
 
-    The searches would take 50 ms for GPT-2's tables. Use it only for a part that takes well under a
-    second, because it affects all threads.
+    The searches would take 50 ms for GPT-2's tables. Use it only for a part that ends within a few
+    seconds, because it affects all threads.
 
     >>> with without_garbage_collection():
     ...     tokens = [(left, left + 1) for left in range(1_000)]
