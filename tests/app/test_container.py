@@ -34,16 +34,11 @@ class Container:
     def __init__(self, url: str, app: Path, folder: Path) -> None:
         self.url = url
         self.app = app
-        self.data = folder / "data"
         self.log_path = folder / "server.log"
 
     @property
     def log(self) -> str:
         return self.log_path.read_text("utf-8", "replace")
-
-    @property
-    def port(self) -> str:
-        return self.url.rpartition(":")[2]
 
     def health(self, port: str) -> int:
         command = read_dockerfile().health
@@ -73,7 +68,7 @@ def container(image: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def test_the_health_check_succeeds_only_while_the_server_answers(container: Container) -> None:
-    assert container.health(container.port) == 0
+    assert container.health(container.url.rpartition(":")[2]) == 0
     assert container.health("1") != 0
 
 

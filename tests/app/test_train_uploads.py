@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Selectbox
 
-from tests.app.pages import OpenApp, unescaped_text, upload
+from tests.app.pages import OpenApp, errors, unescaped_text, upload
 from tests.app.training import choose
 from tests.zipping import make_zip
 from ui.corpus.uploads import ReadUploads
@@ -145,27 +145,6 @@ def test_a_guessed_encoding_is_shown_and_can_be_changed(open_app: OpenApp) -> No
     assert "ačiū, labas rytas" in unescaped_text(app)
 
 
-def test_an_encoding_that_was_not_found_can_be_named(open_app: OpenApp) -> None:
-    data = "première ligne\ndéjà vu é".encode() + b"\xff" + "été".encode()
-    app = open_with(open_app, ("damaged.txt", data))
-    assert "not text in any encoding tried" in app.error[0].value.replace("\\", "")
-    field = encoding_field(app)
-    assert field.options[0] == "not found"
-    field.set_value("cp1252").run()
-    assert not app.error
-    assert not app.button(key="train").disabled
-
-
-def test_the_encoding_of_many_files_is_one_field(open_app: OpenApp) -> None:
-    files = [(f"{n}.txt", "Příliš žluťoučký kůň".encode("cp1250")) for n in range(9)]
-    app = open_with(open_app, *files)
-    field = encoding_field(app)
-    assert field.label == "Encoding of 9 files"
-    assert "9 files are not UTF-8" in app.warning[0].value.replace("\\", "")
-    field.set_value("cp1252").run()
-    assert not app.warning
-
-
 def test_a_table_without_letters_is_read_by_the_column_that_is_chosen(open_app: OpenApp) -> None:
     table = make_csv(q=["12+34=46", "1+1=2"], a=["😀", "🙂"])
     app = open_with(open_app, ("sums.csv", table))
@@ -177,8 +156,21 @@ def test_a_table_without_letters_is_read_by_the_column_that_is_chosen(open_app: 
     assert "- 12+34=46" in unescaped_text(app)
 
 
-def test_bad_bytes_are_replaced_where_the_box_is_ticked(open_app: OpenApp) -> None:
-    app = open_with(open_app, ("a.txt", "größer und größer\n".encode() * 20 + b"h\xffg\n"))
+def test_an_encoding_can_be_named_for_many_files_and_bad_bytes_replaced(open_app: OpenApp) -> None:
+    data = "première ligne\ndéjà vu é".encode() + b"\xff" + "été".encode()
+    app = open_with(open_app, ("damaged.txt", data))
+    assert "not text in any encoding tried" in errors(app)
+    assert encoding_field(app).options[0] == "not found"
+    encoding_field(app).set_value("cp1252").run()
+    assert not app.error
+    assert not app.button(key="train").disabled
+    name = "Příliš žluťoučký kůň".encode("cp1250")
+    upload(app, "corpus_uploads", *((f"{n}.txt", name) for n in range(9)))
+    assert encoding_field(app).label == "Encoding of 9 files"
+    assert "9 files are not UTF-8" in app.warning[0].value.replace("\\", "")
+    encoding_field(app).set_value("cp1252").run()
+    assert not app.warning
+    upload(app, "corpus_uploads", ("a.txt", "größer und größer\n".encode() * 20 + b"h\xffg\n"))
     assert "0xFF" in app.error[0].value
     app.checkbox(key="corpus_replace").check().run()
     assert not app.error
