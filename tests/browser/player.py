@@ -125,15 +125,6 @@ class Player:
         )
         return [(shown, framed) for shown, framed in found]
 
-    def cells(self) -> list[tuple[int, int, int, int]]:
-        """Return each word's row and column in the grid, from 1, and how many it spans."""
-        areas = self.page.locator(".player .words").evaluate(
-            """list => [...list.children].map(({ style }) =>
-                 [style.gridRowStart, style.gridColumnStart, style.gridRowEnd, style.gridColumnEnd]
-                   .map(line => Number(line.replace("span ", ""))))"""
-        )
-        return [(row, column, lines, span) for row, column, lines, span in areas]
-
     def ringed(self) -> list[list[int]]:
         """Return the ids in each ring."""
         return self.page.locator(".player .words").evaluate(

@@ -12,7 +12,10 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import psutil
@@ -89,6 +92,27 @@ def running_app(
                 server.wait(SECONDS_TO_END)
             except subprocess.TimeoutExpired:
                 server.kill()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves files without a log."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def served(folder: Path, kind: type[SimpleHTTPRequestHandler] = QuietHandler) -> Iterator[str]:
+    """Serve a folder as any static host does, and yield its address."""
+    handler = partial(kind, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever, args=[0.05])
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def find_server(address: str) -> psutil.Process:

@@ -11,7 +11,7 @@ from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.gguf.gguf_file import write_gguf
 from bpe_core.formats.load_save import dumps
 from tests.browser.helpers import choose_option, go_to_address, wait_until_idle
-from tests.browser.training import choose
+from tests.browser.training import add_files, choose
 from tests.loopback_hub import LoopbackHub
 
 CLAUDE = "Claude 2 (Anthropic): downloaded"
@@ -52,17 +52,7 @@ def test_a_published_name_a_model_of_the_hub_and_a_gguf_file_get_a_verdict(
     add_model(tab, "org/model")
     expect(rival(tab, "org/model")).to_contain_text(f"From hf:org/model@{commit}")
     open_additions(tab)
-    add = tab.get_by_role("button", name="Add from files")
-    expect(add).to_be_disabled()
-    # The button is disabled until the file has been sent, so this press waits for that.
-    tab.locator('input[type="file"]').set_input_files(
-        {
-            "name": HOSTILE_NAME,
-            "mimeType": "application/octet-stream",
-            "buffer": write_gguf(tokenizer),
-        }
-    )
-    add.click()
+    add_files(tab, {HOSTILE_NAME: write_gguf(tokenizer)})
     expect(rival(tab, "U+202E.gguf")).to_contain_text("encoded by bpe_core")
     for name in ("Claude 2", "org/model", "U+202E.gguf"):
         expect(rival(tab, name)).to_contain_text(re.compile(r"\d% (fewer|more)"))

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from urllib.parse import quote
 
-import pytest
 from playwright.sync_api import Page, expect
 
 import bpe_core as bpe
@@ -27,33 +26,27 @@ def sample_disagreements() -> tuple[str, int]:
     return text, len(found)
 
 
-@pytest.fixture
-def page(tab: Page) -> Page:
-    """Return a tab in which the charts are already loaded."""
-    return tab
-
-
 def open_passage(page: Page) -> None:
     go_to_address(page, "/compare?part=Passage")
     expect(page.locator(".side-1 .token").first).to_be_attached()
 
 
-def test_the_panes_ring_disagreements_and_scroll_together(page: Page) -> None:
-    page.set_viewport_size({"width": 1440, "height": 1300})
-    open_passage(page)
-    page.get_by_role("button", name="Next").click()
-    expect(page.locator(".steps b")).to_have_text("2")
+def test_the_panes_ring_disagreements_and_scroll_together(tab: Page) -> None:
+    tab.set_viewport_size({"width": 1440, "height": 1300})
+    open_passage(tab)
+    tab.get_by_role("button", name="Next").click()
+    expect(tab.locator(".steps b")).to_have_text("2")
     focused = [
-        page.locator(f".side-{side} .ring.focused").first.get_attribute("data-span")
+        tab.locator(f".side-{side} .ring.focused").first.get_attribute("data-span")
         for side in (0, 1)
     ]
     assert focused[0] == focused[1]
-    expect(page.locator(".current")).to_contain_text("Disagreement 2")
+    expect(tab.locator(".current")).to_contain_text("Disagreement 2")
 
     text, n = sample_disagreements()
-    page.get_by_role("button", name="All").click()
+    tab.get_by_role("button", name="All").click()
     for side in (0, 1):
-        pane = page.locator(f".side-{side} .scroller")
+        pane = tab.locator(f".side-{side} .scroller")
         assert pane.evaluate("(s) => s.textContent") == text
         rings = pane.locator(".ring").evaluate_all("(rs) => rs.map((r) => r.dataset.span)")
         assert sorted(set(rings), key=int) == [str(k) for k in range(n)]
@@ -61,18 +54,18 @@ def test_the_panes_ring_disagreements_and_scroll_together(page: Page) -> None:
         assert pane.locator(".token:not(.agreed, .none)").count() == (
             pane.locator(".ring .token").count()
         )
-    expect(page.locator(".steps")).to_contain_text(f"1 of {n} disagreements")
+    expect(tab.locator(".steps")).to_contain_text(f"1 of {n} disagreements")
 
-    left = page.locator(".side-0 .scroller")
-    right = page.locator(".side-1 .scroller")
+    left = tab.locator(".side-0 .scroller")
+    right = tab.locator(".side-1 .scroller")
     left.evaluate("(s) => { s.scrollTop = s.scrollHeight; }")
-    page.wait_for_function(
+    tab.wait_for_function(
         "(s) => s.scrollTop > 0 && s.scrollHeight - s.clientHeight - s.scrollTop < 60",
         arg=right.element_handle(),
     )
     left.evaluate("(s) => { s.scrollTop = 0; }")
     left.locator(".ring .token").first.hover()
-    page.wait_for_function(
+    tab.wait_for_function(
         """(s) => [...s.querySelectorAll(".token")].some(
             (token) => getComputedStyle(token).boxShadow.includes("inset"))""",
         arg=right.element_handle(),
@@ -80,33 +73,33 @@ def test_the_panes_ring_disagreements_and_scroll_together(page: Page) -> None:
 
 
 def test_the_figures_are_explained_and_the_report_opens_offline(
-    page: Page, offline_page: Page, tmp_path: Path
+    tab: Page, offline_page: Page, tmp_path: Path
 ) -> None:
-    open_passage(page)
-    expect(page.locator(".badge")).to_have_text(re.compile(r"✓ exact: (\d+) of \1"))
-    choose(page, "Figures")
-    expect(page.locator("td.better").first).to_be_visible()
+    open_passage(tab)
+    expect(tab.locator(".badge")).to_have_text(re.compile(r"✓ exact: (\d+) of \1"))
+    choose(tab, "Figures")
+    expect(tab.locator("td.better").first).to_be_visible()
 
-    page.locator("summary").get_by_text("Tokens per word", exact=True).press("Enter")
-    expect(page.locator("summary + p").filter(has_text="Fertility")).to_be_visible()
+    tab.locator("summary").get_by_text("Tokens per word", exact=True).press("Enter")
+    expect(tab.locator("summary + p").filter(has_text="Fertility")).to_be_visible()
 
-    choose(page, "Terms and cost")
+    choose(tab, "Terms and cost")
     terms = "\n".join(["zwölf Tokenizer", "<img src=x>", *map("Kubernetes {}".format, range(28))])
-    page.get_by_role("textbox", name="Your terms, one per line").fill(terms)
-    page.get_by_role("spinbutton", name="Price per million tokens").fill("2.5")
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("Cost of held-out text")).to_be_visible()
-    rows = page.locator("tbody tr:has(td.cut)")
+    tab.get_by_role("textbox", name="Your terms, one per line").fill(terms)
+    tab.get_by_role("spinbutton", name="Price per million tokens").fill("2.5")
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_text("Cost of held-out text")).to_be_visible()
+    rows = tab.locator("tbody tr:has(td.cut)")
     expect(rows).to_have_count(20)
-    page.get_by_role("button", name="Show 10 more").click()
+    tab.get_by_role("button", name="Show 10 more").click()
     expect(rows).to_have_count(30)
     # The button no longer exists, so the focus moves to the first new row.
     expect(rows.nth(20).locator("th")).to_be_focused()
     assert rows.locator("img").count() == 0
-    choose(page, "Verdict")
-    expect(page.locator(".verdict")).to_contain_text("fewer tokens than GPT-2, with about")
-    said = page.locator(".verdict p").first.inner_text()
-    report = download(page, "Download the report")
+    choose(tab, "Verdict")
+    expect(tab.locator(".verdict")).to_contain_text("fewer tokens than GPT-2, with about")
+    said = tab.locator(".verdict p").first.inner_text()
+    report = download(tab, "Download the report")
     assert report.suggested_filename == "tokenizers-compared.html"
     saved = tmp_path / "report.html"
     report.save_as(saved)
@@ -118,75 +111,57 @@ def test_the_figures_are_explained_and_the_report_opens_offline(
     assert offline_page.evaluate("document.documentElement.scrollWidth") <= 390
 
     # The price stays on the other page and after a reload.
-    page.get_by_role("link", name="Pair frequencies").click()
-    choose(page, "How large?")
-    expect(page.get_by_role("heading", name="What this size costs")).to_be_visible()
-    page.reload()
-    expect(page.get_by_role("spinbutton", name="Price per million tokens")).to_have_value("2.5")
+    tab.get_by_role("link", name="Pair frequencies").click()
+    choose(tab, "How large?")
+    expect(tab.get_by_role("heading", name="What this size costs")).to_be_visible()
+    tab.reload()
+    expect(tab.get_by_role("spinbutton", name="Price per million tokens")).to_have_value("2.5")
 
 
 def test_text_of_token_boundaries_and_a_typed_word_are_compared_as_text(
-    page: Page,
+    tab: Page,
 ) -> None:
     text = "<script>window.harmed=1</script> naïveté"
-    go_to_address(page, f"/token_boundaries?text={quote(text)}")
-    expect(page.locator(".view .token").first).to_be_attached()
-    page.get_by_role("link", name="Compare").click()
-    expect(page.get_by_role("heading", level=1, name="Compare")).to_be_visible()
-    choose(page, "Passage")
-    choose(page, "Your own text")
-    expect(page.get_by_role("textbox", name="Your text")).to_have_value(text)
-    expect(page.locator(".side-1 .scroller")).to_contain_text("naïveté")
+    go_to_address(tab, f"/token_boundaries?text={quote(text)}")
+    expect(tab.locator(".view .token").first).to_be_attached()
+    tab.get_by_role("link", name="Compare").click()
+    expect(tab.get_by_role("heading", level=1, name="Compare")).to_be_visible()
+    choose(tab, "Passage")
+    choose(tab, "Your own text")
+    expect(tab.get_by_role("textbox", name="Your text")).to_have_value(text)
+    expect(tab.locator(".side-1 .scroller")).to_contain_text("naïveté")
 
-    page.get_by_text("One word under each tokenizer").click()
-    field = page.get_by_label("A word; a leading space matters")
+    tab.get_by_text("One word under each tokenizer").click()
+    field = tab.get_by_label("A word; a leading space matters")
     word = " <img src=x onerror=harmed=1>"
     field.fill(word)
     field.press("Enter")
-    expect(page.locator(".word .tile", has_text="=").first).to_be_visible()
-    for side in page.locator(".word").all():
+    expect(tab.locator(".word .tile", has_text="=").first).to_be_visible()
+    for side in tab.locator(".word").all():
         tokens = side.locator(".tree > li > .tile:first-child").all_text_contents()
         # A space is drawn as a glyph and has no text.
         assert "".join(tokens) == word.replace(" ", "")
-    assert page.locator(".word").count() == 2
-    assert page.evaluate("window.harmed") is None
-    assert page.locator(".word img").count() == 0
+    assert tab.locator(".word").count() == 2
+    assert tab.evaluate("window.harmed") is None
+    assert tab.locator(".word img").count() == 0
 
-    page.get_by_role("textbox", name="Your text").fill("שלום עולם טוב " * 4)
-    sides = page.locator(".current .tiles")
-    expect(sides.filter(has=page.locator(".tile"))).to_have_count(2)
+    tab.get_by_role("textbox", name="Your text").fill("שלום עולם טוב " * 4)
+    sides = tab.locator(".current .tiles")
+    expect(sides.filter(has=tab.locator(".tile"))).to_have_count(2)
     for side in sides.all():
         expect(side).to_have_attribute("dir", "rtl")
 
 
-def test_a_word_and_figures_of_six_tokenizers_fit_beside_each_other(
-    page: Page, keep_run: KeepRun
-) -> None:
-    corpus = bpe.Corpus.from_text("hug hugs pug pugs bun " * 20)
-    ids = {f"Run {letter}": f"5ab1e{n}" + "0" * 26 for n, letter in enumerate("ABCDE")}
-    for size, (name, run_id) in enumerate(ids.items(), 258):
-        keep_run(run_id, name, bpe.train(corpus, bpe.TrainingConfig(size)))
-    page.set_viewport_size({"width": 1280, "height": 900})
-    shelf = ",".join(f"run-{run_id}" for run_id in ids.values())
-    go_to_address(page, f"/compare?with={shelf}&word=hugs")
-    trees = page.get_by_role("group", name="The word under each tokenizer")
-    expect(trees.locator(".word")).to_have_count(6)
-    choose(page, "Figures")
-    room = page.get_by_role("group", name="Figures of the tokenizers")
-    expect(room.locator("thead th")).to_have_text(["Your tokenizer", *ids])
-    assert room.evaluate("(room) => room.scrollWidth - room.clientWidth") == 0
-
-
 def test_the_verdict_names_the_strongest_until_another_row_is_pressed(
-    page: Page, keep_run: KeepRun
+    tab: Page, keep_run: KeepRun
 ) -> None:
     texts = [f"word{n % 9} of a text {n}\n" * 30 for n in range(300)]
     training, held_out = bpe.Corpus.from_documents(texts).split(0.1)
     run = bpe.train(training, bpe.TrainingConfig(600))
     run_id = "d" * 32
     keep_run(run_id, "Words", run, held_out=held_out)
-    go_to_address(page, f"/compare?run={run_id}&with=gpt2,run-sample")
-    verdict, rows = page.locator(".verdict"), page.locator(".rivals tbody tr")
+    go_to_address(tab, f"/compare?run={run_id}&with=gpt2,run-sample")
+    verdict, rows = tab.locator(".verdict"), tab.locator(".rivals tbody tr")
     expect(rows).to_have_count(2)
     expect(verdict).to_contain_text("On documents it has never seen")
     first, second = rows.first.locator("b").inner_text(), rows.last.locator("b").inner_text()
@@ -195,6 +170,6 @@ def test_the_verdict_names_the_strongest_until_another_row_is_pressed(
     rows.last.locator("button.name").click()
     expect(verdict).to_contain_text(f"than {second} (95% interval")
     expect(rows.last.locator("button.name")).to_have_attribute("aria-pressed", "true")
-    expect(page).to_have_url(re.compile("against="))
-    page.reload()
+    expect(tab).to_have_url(re.compile("against="))
+    tab.reload()
     expect(verdict).to_contain_text(f"than {second} (95% interval")

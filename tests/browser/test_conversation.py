@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 import bpe_core as bpe
 from bpe_core.formats.load_save import dumps
 from tests.browser.helpers import go_to_address, wait_until_idle
-from tests.browser.training import choose
+from tests.browser.training import add_files, choose
 
 TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -30,13 +30,7 @@ def test_a_conversation_is_typed_on_a_phone(tab: Page) -> None:
     tab.set_viewport_size({"width": 390, "height": 844})
     go_to_address(tab, "/token_boundaries")
     tab.get_by_role("button", name="Add a tokenizer").click()
-    tab.locator('input[type="file"]').last.set_input_files(
-        [
-            {"name": name, "mimeType": "application/json", "buffer": data}
-            for name, data in files().items()
-        ]
-    )
-    tab.get_by_role("button", name="Add from files").click()
+    add_files(tab, files())
     name = tab.get_by_role("radio", name="tokenizer.json")
     expect(name).to_be_visible()
     tab.keyboard.press("Escape")

@@ -5,34 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from typing import Any, Literal
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.serving import served
+from tests.browser.test_accessibility import SCHEMES, broken_rules
 from tests.new_process import ROOT
 
-SCHEMES: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 390)]
 PAGES = ("index", "decide", "operations", "cli")
 # Material's own: its dialog for the search has no name, its buttons to copy code are in unnamed
 # landmarks, and its wide tables scroll without a tab stop, which Chromium gives them itself.
 OF_THE_THEME = ("aria-dialog-name", "landmark-unique", "scrollable-region-focusable")
-RULES = {
-    "resultTypes": ["violations"],
-    "preload": False,
-    "rules": {rule: {"enabled": False} for rule in OF_THE_THEME},
-}
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """A static server without a log."""
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Print nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +26,8 @@ def docs_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(folder)]
     built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
-    handler = partial(Quiet, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with served(folder) as address:
+        yield address
 
 
 @pytest.fixture(params=SCHEMES, ids=["light", "dark"])
@@ -77,19 +56,18 @@ def docs_page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page
 def test_pages_load_nothing_from_other_hosts_and_are_accessible(
     docs_page: Page, docs_url: str
 ) -> None:
-    violations: list[str] = []
+    allowed = {rule: {"enabled": False} for rule in OF_THE_THEME}
     for name in PAGES:
         docs_page.goto(f"{docs_url}/{name}.html")
         expect(docs_page.locator("article h1")).to_be_visible()
         width = docs_page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert width <= 0, f"{name} is {width} pixels too wide"
-        found = Axe().run(docs_page, options=RULES)
-        violations += [f"{name}: {one['id']}" for one in found.response["violations"]]
-    assert violations == []
+        assert broken_rules(docs_page, rules=allowed) == [], name
 
 
 def test_the_search_finds_a_page(docs_page: Page, docs_url: str) -> None:
     docs_page.goto(docs_url)
     docs_page.keyboard.press("/")
-    docs_page.locator("input.md-search__input").fill("bootstrap")
+    # The search listens to keys, which filling in a text doesn't press.
+    docs_page.locator("input.md-search__input").press_sequentially("bootstrap")
     expect(docs_page.locator(".md-search-result__item").first).to_contain_text("Held-out text")

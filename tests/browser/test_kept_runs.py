@@ -196,20 +196,3 @@ def test_the_page_works_if_storage_is_blocked(new_page: Callable[[], Page], app_
     expect_in_picker(page, [SAMPLE, "Kept 0 260 tokens"])
     assert_no_traceback(page)
     assert not [error for error in errors if "run_memory" in error]
-
-
-def test_labels_of_runs_of_one_name_are_whole_on_a_phone(tab: Page, keep_run: KeepRun) -> None:
-    # With the run's settings, this name is wider than a phone.
-    name = "the-parser-of-arguments.py"
-    for run_id, pretokenizer in (("a1" * 16, "gpt2"), ("a2" * 16, "cl100k")):
-        config = bpe.TrainingConfig(260, pretokenizer=pretokenizer)
-        keep_run(run_id, name, bpe.train(bpe.Corpus.from_text("hug hugs " * 20), config))
-        go_to_address(tab, f"/merge_loop?run={run_id}")
-    tab.set_viewport_size({"width": 390, "height": 900})
-    tab.get_by_role("button", name="Run: ").click()
-    labels = tab.get_by_role("menuitem").filter(has_text=name).locator("p")
-    expect(labels).to_have_count(2)
-    for label in labels.all():
-        expect(label).to_be_in_viewport(ratio=1)  # the end distinguishes the runs
-        assert label.evaluate("(p) => p.scrollWidth <= p.clientWidth")
-    tab.keyboard.press("Escape")

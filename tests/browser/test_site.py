@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import io
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import BinaryIO, Literal
 from urllib.parse import quote
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect
 
 from bpe_core.tokenizer.gpt2 import gpt2
 from static_site.build import build, first_use_size
 from tests.browser.conftest import DESK
 from tests.browser.helpers import MAX_WAIT_MS
-from tests.browser.serving import new_context
-from tests.browser.test_accessibility import FIND_VIOLATIONS, RULES, SCHEMES
+from tests.browser.serving import QuietHandler, new_context, served
+from tests.browser.test_accessibility import SCHEMES, broken_rules
 from tests.oracles import TOKENIZERS, opened_by_name
 from ui.token_boundaries.opened_file import FIRST_TEXT
 
@@ -43,11 +38,6 @@ MAX_SHIFTED = 0.1
 """Up to here browsers call it good."""
 
 
-class QuietHandler(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        """Log nothing."""
-
-
 class ShorteningHandler(QuietHandler):
     """Redirects a.html to a, as some hosts do."""
 
@@ -61,20 +51,6 @@ class ShorteningHandler(QuietHandler):
         if "." not in path and not path.endswith("/"):
             self.path = f"{path}.html"
         return super().send_head()
-
-
-@contextmanager
-def served(folder: Path, kind: type[SimpleHTTPRequestHandler] = QuietHandler) -> Iterator[str]:
-    """Serve a folder as any static host does, and yield its address."""
-    handler = partial(kind, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 @pytest.fixture(scope="module")
@@ -275,10 +251,7 @@ def test_pages_are_accessible_and_fit(
         if file == LESSON:
             page.get_by_role("button", name="Show me").click()
         expect(page.locator(":is(.tile, .token, .cards li, pre)").first).to_be_visible()
-        page.evaluate(Axe().axe_script)
-        violations = page.evaluate(FIND_VIOLATIONS, RULES)
-        broken = [(each["id"], node["target"]) for each in violations for node in each["nodes"]]
-        assert not broken, file
+        assert broken_rules(page) == [], file
         assert page.evaluate("document.documentElement.scrollWidth") <= width, file
         if file != LESSON:  # whose answer moves what is below it
             assert page.evaluate("shifted") < MAX_SHIFTED, file

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import random
 import re
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, expect
 from tokenizers import Tokenizer as HuggingFaceTokenizer
 
 import bpe_core as bpe
@@ -21,19 +18,16 @@ from tests.browser.helpers import (
     open_page,
     wait_until_idle,
 )
-from tests.browser.serving import running_app
 from tests.browser.training import (
     choose,
     give_file,
     open_parts,
     set_vocabulary,
     train_to_the_end,
-    upload,
 )
 
 # A real file present on every machine, whose text depends on the version of Python.
 REAL_FILE = Path(argparse.__file__)
-A_LETTER_FOR_EACH_BYTE = bytes(ord("a") + byte % 26 for byte in range(256))
 
 
 def test_bad_files_are_refused_and_a_good_one_becomes_a_run_to_pick_download_and_share(
@@ -91,77 +85,6 @@ def test_bad_files_are_refused_and_a_good_one_becomes_a_run_to_pick_download_and
     elsewhere = new_page()
     open_page(elsewhere, f"{app_url}/token_boundaries?run={run_id}")
     expect(elsewhere.get_by_role("button", name=f"Run: {REAL_FILE.name}")).to_be_visible()
-
-
-def test_text_size_and_button_share_the_first_screen(tab: Page) -> None:
-    go_to_address(tab, "/train")
-    sizes: list[ViewportSize] = [{"width": 1440, "height": 900}, {"width": 390, "height": 844}]
-    for size in sizes:
-        tab.set_viewport_size(size)
-        for part in (
-            tab.get_by_role("combobox", name="Sample"),
-            tab.get_by_text("8% held out"),
-            tab.locator(".st-key-settings_byte_size"),
-            tab.get_by_role("spinbutton", name="Exact vocabulary size"),
-            tab.get_by_role("button", name="Train", exact=True),
-            tab.get_by_role("heading", name="Example"),
-        ):
-            expect(part).to_be_in_viewport(ratio=0.99)
-        assert tab.get_by_test_id("stMain").evaluate("(main) => main.scrollTop") == 0
-
-
-@pytest.fixture
-def app_url_without_compiler(tmp_path: Path) -> Iterator[str]:
-    """Start a server whose trainings are slow because they run in plain Python."""
-    with running_app(tmp_path, {"NUMBA_DISABLE_JIT": "1"}) as url:
-        yield url
-
-
-def leave_for(page: Page, name: str) -> None:
-    """Follow a link of the navigation, with up to three clicks, because a redraw can drop one."""
-    for milliseconds in (10_000, 10_000, 60_000):
-        page.get_by_role("link", name=name).click()
-        with suppress(AssertionError):
-            expect(page.get_by_role("heading", level=1)).to_have_text(name, timeout=milliseconds)
-            return
-    pytest.fail(f"Three clicks did not lead to {name}.")
-
-
-def test_a_long_training_shows_its_pace_and_can_be_cancelled(
-    page: Page, app_url_without_compiler: str, tmp_path: Path
-) -> None:
-    # The name of Start in the address can be the first request to a server.
-    open_page(page, f"{app_url_without_compiler}/start?sentence=hugs")
-    page.wait_for_url(f"{app_url_without_compiler}/?sentence=hugs")
-    expect(page.get_by_text("Page not found")).to_have_count(0)
-    open_page(page, f"{app_url_without_compiler}/train")
-    page.get_by_role("slider", name="Vocabulary size").press("End")
-    expect(page.get_by_text(re.compile("^Vocabulary size 50,257 ="))).to_be_visible()
-    # Merging long words with little in common takes half a minute.
-    letters = random.Random(0).randbytes(2_000_000).translate(A_LETTER_FOR_EACH_BYTE)
-    path = tmp_path / "words.txt"
-    path.write_bytes(b" ".join(letters[at : at + 200] for at in range(0, len(letters), 200)))
-    upload(page, path)
-    page.get_by_role("button", name="Train", exact=True).click()
-    expect(page.get_by_text(re.compile(r"Merge [\d,]+ of [\d,]+, [\d,]+ a second"))).to_be_visible()
-    assert "job=" in page.url
-    expect(page.get_by_role("button", name="Train", exact=True)).to_be_in_viewport()
-    expect(page.get_by_role("heading", name="Training", exact=True)).to_be_in_viewport()
-
-    # Leave, and come back by the address.
-    address = page.url
-    leave_for(page, "Lessons")
-    page.goto(address)  # not `open_page`: redrawn twice a second, the page is hardly ever at rest
-    expect(page.get_by_role("heading", name="Training")).to_be_visible()
-
-    # On a phone, the sentence beside the button leaves its label whole.
-    page.set_viewport_size({"width": 390, "height": 844})
-    expect(page.get_by_text("See its progress")).to_be_visible()
-    label = page.get_by_role("button", name="Train", exact=True).get_by_text("Train")
-    assert label.evaluate("(label) => label.offsetWidth <= label.parentElement.clientWidth")
-
-    page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("It was cancelled.")).to_be_visible()
 
 
 def test_the_pretokens_of_a_custom_pattern_are_shown_and_fit_a_phone(tab: Page) -> None:

@@ -16,7 +16,6 @@ from tests.browser.token_view import (
     expect_tokens,
     figures,
 )
-from ui.look.labels import order_note
 
 MILLISECONDS = 300
 
@@ -98,13 +97,6 @@ def test_typed_text_is_kept_in_the_address(page: Page) -> None:
     expect(pasted).to_be_hidden()
     field(page).evaluate(PASTE, "one\r\ntwo")
     expect(pasted).to_be_visible()
-
-
-def test_an_override_of_the_order_stays_within_the_field_and_is_named(page: Page) -> None:
-    text = "\u202eabc שלום"
-    type_text(page, text)
-    expect(page.get_by_text(order_note(text))).to_be_visible()
-    expect(field(page)).to_have_css("unicode-bidi", "plaintext")
 
 
 def test_the_copied_text_has_the_same_tokens_when_pasted(page: Page) -> None:

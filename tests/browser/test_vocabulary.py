@@ -39,12 +39,6 @@ def sample_tokens() -> list[bytes]:
     return [vocab[id] for id in sorted(vocab)]
 
 
-@pytest.fixture
-def page(tab: Page) -> Page:
-    """Return a tab in which the app is already loaded."""
-    return tab
-
-
 def open_vocabulary(page: Page, query: str = "") -> None:
     go_to_address(page, f"/vocabulary?{query}")
     expect(page.locator(".card .big")).to_be_visible()
@@ -54,47 +48,47 @@ def search_field(page: Page) -> Locator:
     return page.get_by_role("searchbox", name="Search the tokens")
 
 
-def test_searches_and_findings_filter_the_table(page: Page) -> None:
-    open_vocabulary(page)
-    status = page.locator(".found [role=status]")
+def test_searches_and_findings_filter_the_table(tab: Page) -> None:
+    open_vocabulary(tab)
+    status = tab.locator(".found [role=status]")
     expect(status).to_have_text("All 4,096 tokens")
-    search_field(page).press_sequentially(" the", delay=40)
+    search_field(tab).press_sequentially(" the", delay=40)
     found = [token for token in sample_tokens() if b" the" in token]
     expect(status).to_have_text(f"{len(found)} of 4,096 tokens")
-    expect(page.locator(".vocabulary tbody tr")).to_have_count(len(found))
-    expect(search_field(page)).to_have_value(" the")
-    expect(search_field(page)).to_be_focused()
-    page.wait_for_url("**find=*the*")
-    page.reload()
+    expect(tab.locator(".vocabulary tbody tr")).to_have_count(len(found))
+    expect(search_field(tab)).to_have_value(" the")
+    expect(search_field(tab)).to_be_focused()
+    tab.wait_for_url("**find=*the*")
+    tab.reload()
     expect(status).to_have_text(f"{len(found)} of 4,096 tokens")
-    expect(search_field(page)).to_have_value(" the")
-    page.get_by_role("button", name="Show all").click()
+    expect(search_field(tab)).to_have_value(" the")
+    tab.get_by_role("button", name="Show all").click()
     expect(status).to_have_text("All 4,096 tokens")
 
     run = load_run(SAMPLE_RUN_ID).run
     audited = audit(run.tokenizer, uses_in_run(run))
-    finding = page.get_by_role("button", name="Scaffold only")
+    finding = tab.get_by_role("button", name="Scaffold only")
     finding.click()
     expect(status).to_have_text(f"{len(audited.scaffolds)} of 4,096 tokens")
     expect(finding).to_have_attribute("aria-pressed", "true")
-    click_bar(page.locator(".js-plotly-plot", has=page.locator(".barlayer .point")), 3)
+    click_bar(tab.locator(".js-plotly-plot", has=tab.locator(".barlayer .point")), 3)
     chosen = [id for id in audited.scaffolds if len(run.tokenizer.vocab[id]) == 4]
     expect(status).to_have_text(f"{len(chosen)} of 4,096 tokens")
-    expect(page.get_by_label("Shortest length in bytes")).to_have_value("4")
+    expect(tab.get_by_label("Shortest length in bytes")).to_have_value("4")
     finding.click()
     four = [token for token in sample_tokens() if len(token) == 4]
     expect(status).to_have_text(f"{len(four)} of 4,096 tokens")
 
 
-def test_choices_made_at_once_are_all_kept(page: Page) -> None:
-    open_vocabulary(page, "find=+the")
-    status = page.locator(".found [role=status]")
+def test_choices_made_at_once_are_all_kept(tab: Page) -> None:
+    open_vocabulary(tab, "find=+the")
+    status = tab.locator(".found [role=status]")
     found = sum(b" the" in token for token in sample_tokens())
     expect(status).to_have_text(f"{found} of 4,096 tokens")
-    show_all = page.get_by_role("button", name="Show all").element_handle()
-    gpt2 = page.get_by_role("radio", name="GPT-2").element_handle()
+    show_all = tab.get_by_role("button", name="Show all").element_handle()
+    gpt2 = tab.get_by_role("radio", name="GPT-2").element_handle()
     # The second request leaves before the browser learns of the address that the first one changed.
-    page.evaluate(
+    tab.evaluate(
         """async ([first, second]) => {
           first.click();
           await new Promise((resolve) => setTimeout(resolve, 20));
@@ -103,63 +97,47 @@ def test_choices_made_at_once_are_all_kept(page: Page) -> None:
         [show_all, gpt2],
     )
     expect(status).to_have_text("All 50,257 tokens")
-    assert "find" not in page.url
+    assert "find" not in tab.url
 
 
-def test_a_search_does_not_come_back_when_the_table_is_shown_again(page: Page) -> None:
-    open_vocabulary(page)
-    status = page.locator(".found [role=status]")
-    search_field(page).fill(" the")
+def test_a_search_does_not_come_back_when_the_table_is_shown_again(tab: Page) -> None:
+    open_vocabulary(tab)
+    status = tab.locator(".found [role=status]")
+    search_field(tab).fill(" the")
     expect(status).not_to_have_text("All 4,096 tokens")
-    choose_finding_beside_the_trie(page)
-    expect(search_field(page)).to_have_value(" the")
-    page.get_by_role("button", name="Show all").click()
+    choose_finding_beside_the_trie(tab)
+    expect(search_field(tab)).to_have_value(" the")
+    tab.get_by_role("button", name="Show all").click()
     expect(status).to_have_text("All 4,096 tokens")
-    choose_finding_beside_the_trie(page)
-    expect(search_field(page)).to_have_value("")
-    expect(page.get_by_role("button", name="Scaffold only")).to_have_attribute(
+    choose_finding_beside_the_trie(tab)
+    expect(search_field(tab)).to_have_value("")
+    expect(tab.get_by_role("button", name="Scaffold only")).to_have_attribute(
         "aria-pressed", "true"
     )
-    wait_until_idle(page)
-    page.locator(".vocabulary tbody tr button").nth(3).click()  # another request
-    wait_until_idle(page)
-    assert "finding=scaffolds" in page.url
-    assert "find=" not in page.url
+    wait_until_idle(tab)
+    tab.locator(".vocabulary tbody tr button").nth(3).click()  # another request
+    wait_until_idle(tab)
+    assert "finding=scaffolds" in tab.url
+    assert "find=" not in tab.url
 
 
-def test_an_address_opens_a_node_of_the_trie_a_token_and_a_search(page: Page) -> None:
+def test_an_address_opens_a_node_of_the_trie_a_token_and_a_search(tab: Page) -> None:
     id = next(id for id, token in enumerate(sample_tokens()) if token == b" statement")
-    page.set_viewport_size(PHONE)
+    tab.set_viewport_size(PHONE)
     open_vocabulary(
-        page,
+        tab,
         f"seen_as=Trie&prefix={HOSTILE.encode().hex()}&token={id}&find={quote(HOSTILE)}&by=regex",
     )
-    walk_the_trie(page)
-    choose(page, "Table")
-    page.set_viewport_size(DESK)
-    follow_the_tree(page, id)
-    search_by_expression(page)
-    walk_the_rows(page)
-    page.set_viewport_size(PHONE)
-    wait_until_idle(page)
-    assert_fits(page, ".vocabulary", ".card")
-    assert page.evaluate("window.harmed") is None
-
-
-def test_a_wide_tree_scrolls_to_its_end_and_its_label_stays_in_sight(page: Page) -> None:
-    page.set_viewport_size({"width": 1280, "height": 900})
-    tokens = sample_tokens()
-    id = max(range(len(tokens)), key=lambda id: (len(tokens[id]), tokens[id].isalpha()))
-    open_vocabulary(page, f"token={id}")
-    frame = page.locator(".tree-frame")
-    expect(frame).to_have_class("tree-frame more-right")
-    frame.evaluate("(frame) => (frame.scrollLeft = frame.scrollWidth)")
-    expect(frame).to_have_class("tree-frame more-left")
-    # The label of the token, which is wider than the frame, stays in sight.
-    frame.scroll_into_view_if_needed()
-    expect(page.locator(".tree button > span").first).to_be_in_viewport(ratio=1)
-    expect(page.locator(".tree button").last).to_be_in_viewport(ratio=1)
-    assert_fits(page, ".card")
+    walk_the_trie(tab)
+    choose(tab, "Table")
+    tab.set_viewport_size(DESK)
+    follow_the_tree(tab, id)
+    search_by_expression(tab)
+    walk_the_rows(tab)
+    tab.set_viewport_size(PHONE)
+    wait_until_idle(tab)
+    assert_fits(tab, ".vocabulary", ".card")
+    assert tab.evaluate("window.harmed") is None
 
 
 def choose_finding_beside_the_trie(page: Page) -> None:
@@ -267,23 +245,23 @@ def large_address(large_run: bpe.TrainingRun, keep_run: KeepRun) -> str:
 
 
 def test_two_hundred_thousand_tokens_are_searched_while_typing(
-    page: Page, large_address: str, show_figures: ShowFigures
+    tab: Page, large_address: str, show_figures: ShowFigures
 ) -> None:
-    go_to_address(page, large_address)
-    expect(page.locator(".found [role=status]")).to_have_text("All 200,000 tokens")
+    go_to_address(tab, large_address)
+    expect(tab.locator(".found [role=status]")).to_have_text("All 200,000 tokens")
     # The search for unreachable tokens would compete for the processor.
-    cancel = page.get_by_role("button", name="Cancel")
+    cancel = tab.get_by_role("button", name="Cancel")
     if cancel.count():
         cancel.click()
     expect(cancel).to_have_count(0)
-    field = search_field(page)
+    field = search_field(tab)
     for by in ("", "regex"):
-        page.get_by_label("Search by").select_option(by)
+        tab.get_by_label("Search by").select_option(by)
         seconds: list[float] = []
         for letter in "丁七丈三":
-            wait_until_idle(page)
+            wait_until_idle(tab)
             field.press("Control+a")
-            answered = page.locator(".vocabulary").evaluate_handle(SECONDS_FROM_KEY_TO_ROWS, letter)
+            answered = tab.locator(".vocabulary").evaluate_handle(SECONDS_FROM_KEY_TO_ROWS, letter)
             field.press_sequentially(letter)
             seconds.append(answered.evaluate("async ({ seconds }) => await seconds"))
             answered.dispose()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.helpers import scroll_to, wait_until_idle
 
@@ -29,6 +30,17 @@ def give_file(page: Page, path: Path) -> None:
     page.get_by_test_id("stFileUploader").locator("input").set_input_files(path)
     expect(page.get_by_role("button", name=f"Remove {path.name}")).to_be_visible()
     wait_until_idle(page)
+
+
+def add_files(page: Page, files: Mapping[str, bytes]) -> None:
+    """Add a tokenizer from files in the open list of ways to add one."""
+    given: list[FilePayload] = [
+        {"name": name, "mimeType": "application/octet-stream", "buffer": data}
+        for name, data in files.items()
+    ]
+    page.locator('input[type="file"]').last.set_input_files(given)
+    # The button is disabled until the files have been sent, so this press waits for that.
+    page.get_by_role("button", name="Add from files").click()
 
 
 def open_parts(page: Page) -> None:
