@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 from tokenizers import Tokenizer as HuggingFaceTokenizer
 
 import bpe_core as bpe
@@ -28,6 +28,23 @@ from tests.browser.training import (
 
 # A real file present on every machine, whose text depends on the version of Python.
 REAL_FILE = Path(argparse.__file__)
+
+
+def test_text_size_and_button_share_the_first_screen(tab: Page) -> None:
+    go_to_address(tab, "/train")
+    sizes: list[ViewportSize] = [{"width": 1440, "height": 900}, {"width": 390, "height": 844}]
+    for size in sizes:
+        tab.set_viewport_size(size)
+        for part in (
+            tab.get_by_role("combobox", name="Sample"),
+            tab.get_by_text("8% held out"),
+            tab.locator(".st-key-settings_byte_size"),
+            tab.get_by_role("spinbutton", name="Exact vocabulary size"),
+            tab.get_by_role("button", name="Train", exact=True),
+            tab.get_by_role("heading", name="Example"),
+        ):
+            expect(part).to_be_in_viewport(ratio=0.99)
+        assert tab.get_by_test_id("stMain").evaluate("(main) => main.scrollTop") == 0
 
 
 def test_bad_files_are_refused_and_a_good_one_becomes_a_run_to_pick_download_and_share(
