@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels.compiling.choose import kernels_are_ready
+from bpe_core.kernels.compiling.choose import use_kernels
 from bpe_core.tokenizer.trie import stay_apart
 from bpe_core.types import Pair
 
@@ -65,7 +65,7 @@ def number_merges(
     >>> number_merges({"a": 7, "b": 8, "ab": 9}, [("a", "b")]).tolist()
     [[7, 8, 9]]
     """
-    if len(merges) >= _MIN_FOR_KERNELS and kernels_are_ready():
+    if use_kernels(len(merges), _MIN_FOR_KERNELS):
         found = number_by_kernel(ids, merges, left_out)
         if found is not None:
             return found
@@ -117,7 +117,7 @@ def list_cuts(tokens: Sequence[bytes], ids: Mapping[bytes, int]) -> Triples:
     >>> list_cuts([b"aaa"], {b"a": 7, b"aa": 8, b"aaa": 9}).tolist()
     [[7, 8, 9], [8, 7, 9]]
     """
-    if len(tokens) >= _MIN_FOR_KERNELS and kernels_are_ready():
+    if use_kernels(len(tokens), _MIN_FOR_KERNELS):
         return cuts_by_kernel(tokens, ids)
     return cuts_in_python(tokens, ids)
 
@@ -227,7 +227,7 @@ def choose_parts(candidates: Triples, base: Set[int]) -> NDArray[np.uint8]:
     >>> choose_parts(to_triples(candidates), {a, b, c}).tolist()
     [1, 1, 0, 1]
     """
-    if len(candidates) >= _MIN_FOR_KERNELS and kernels_are_ready():
+    if use_kernels(len(candidates), _MIN_FOR_KERNELS):
         n_ids = 1 + max(int(candidates.max()), max(base, default=0))
         if n_ids <= 24 * len(candidates):
             return choose_by_kernel(candidates, base, n_ids)
