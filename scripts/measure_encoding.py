@@ -114,7 +114,7 @@ import pathlib, sys, time
 import bpe_core as bpe
 texts = [path.read_bytes().decode() for path in sorted(pathlib.Path(sys.argv[1]).iterdir())]
 bpe.gpt2().encode_to_numpy(texts[0] * 100)
-kernels = bpe.gpt2().kernels.worth(1 << 30)
+kernels = bpe.gpt2().encoder.kernels.worth(1 << 30)
 started, used = time.perf_counter(), time.process_time()
 kernels.encode_batch(texts)
 print(time.perf_counter() - started, time.process_time() - used)

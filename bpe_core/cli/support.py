@@ -35,9 +35,13 @@ if TYPE_CHECKING:
 
 
 _ARGUMENT: Final = re.compile(
-    r"(?<!')\b(?P<name>[a-z_]+)\b(?:=(?P<value>'[\w-]+'|[0-9]+|True|None)|(?!=))"
+    r"(?<![\w'\"“/\\.:-])(?P<name>[a-z_]+)"
+    r"(?:=(?P<value>'[\w-]+'|[0-9]+|True|None)(?![\w/\\])|(?![\w=/\\-]|\.\w))"
 )
-"""An argument with its value, such as `end_of_word=None`, or a word that may name one."""
+"""An argument with its value, such as `end_of_word=None`, or a word that may name one.
+
+It is no part of a path, and not in quotes.
+"""
 
 
 class ErrorLineGroup(click.Group):

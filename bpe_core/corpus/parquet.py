@@ -267,7 +267,9 @@ def damage_named(name: str) -> Generator[None]:
     except MemoryError:
         # Arrow's own error for it is one of its exceptions as well.
         raise
-    except (damage, OSError, UnicodeDecodeError):
+    except (damage, OSError, UnicodeDecodeError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # the system's, not Arrow's
+            raise
         raise UnsupportedFileError(
             f"{name} is not a Parquet file that can be read: it is damaged, or encrypted or "
             "compressed in a way that is not supported. Export it again, with Snappy or without "

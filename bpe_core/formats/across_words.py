@@ -8,7 +8,7 @@ that have both, such as Gemma's GGUF, the list is followed.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from bpe_core.formats.sentencepiece_model import BYTE_PIECES
 from bpe_core.tokenizer.token_parts import Triples, to_list
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import META
+
+_MAX_FREE_IDS: Final = 1 << 20
 
 
 def read_listed_merges(
@@ -65,6 +67,7 @@ def build_merges(
     [(256, 257, 258)]
     """
     _check_characters((*ids, *added))
+    _check_ids(ids)
     is_made = np.zeros(1 + max(ids.values(), default=0), np.bool_)
     is_made[listed[:, 2]] = True
     made = set(np.flatnonzero(is_made).tolist())
@@ -92,6 +95,16 @@ def build_merges(
         special_tokens=special,
         byte_fallback=list(bytes_of),
     )
+
+
+def _check_ids(ids: Mapping[str, int]) -> None:
+    """Raise `FormatError` if ids are so sparse that arrays with a place for each would be large."""
+    largest, most = max(ids.values(), default=0), 8 * len(ids) + _MAX_FREE_IDS
+    if largest > most:
+        raise FormatError(
+            f"Its largest id is {largest:,}, more than the {most:,} allowed for {len(ids):,} "
+            "tokens. Use the file as it was saved."
+        )
 
 
 def find_plain_cut(

@@ -178,8 +178,8 @@ def check_not_overruled(
     if pretokenizer not in (None, tokenizer.pretokenizer.name):
         raise ConfigError(
             f"The pre-tokenizer of {name} is {tokenizer.pretokenizer.name!r}, not "
-            f"{pretokenizer!r}. Leave pretokenizer out."
+            f"{pretokenizer!r}. Leave out the pre-tokenizer."
         )
     own = tokenizer.special_tokens
     if any(own.get(text) != id for text, id in (special_tokens or {}).items()):
-        raise ConfigError(f"{name} has special tokens of its own. Leave special_tokens out.")
+        raise ConfigError(f"{name} has special tokens of its own. Leave out special tokens.")

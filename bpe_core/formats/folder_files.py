@@ -121,7 +121,7 @@ def read_files_at(path: Path, name: str = "") -> dict[str, bytes]:
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Generator[None]:
-    """Put a path in front of an error about its files that does not name them itself.
+    """Put a path in front of an error about its files that does not begin with a name.
 
     >>> with naming("mine/tokenizer.json"):
     ...     raise FormatError("The model has no list of merges.")
@@ -131,7 +131,7 @@ def naming(path: str | os.PathLike[str]) -> Generator[None]:
     try:
         yield
     except FormatError as error:
-        if Path(path).name in str(error):
+        if str(error).lstrip("'").startswith((os.fspath(path), Path(path).name)):
             raise
         raise type(error)(f"{os.fspath(path)}: {error}") from error
 

@@ -93,7 +93,7 @@ def read_model(data: bytes) -> SentencePieceModel:
     settings: dict[tuple[int, int], Value] = {}
     for number, wire, value, at in fields(memoryview(data)):
         if number == _PIECE:
-            check_tokens(len(pieces), "the model")
+            check_tokens(len(pieces) + 1, "the model")
             piece = _read_piece(_message(wire, value, at), at)
             if piece.text in place_of:
                 raise FormatError(

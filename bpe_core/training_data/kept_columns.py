@@ -61,7 +61,7 @@ def check_files(columns: Sequence[str], files: Sequence[DescribedFile]) -> None:
         if facts.source.kind not in ("jsonl", "parquet"):
             raise UnsupportedFileError(
                 f"Columns are kept from Parquet and JSON lines, and {name} is neither. Convert it, "
-                "leave it out, or omit --keep-column (keep_columns=)."
+                "leave it out, or omit keep_columns."
             )
         missing = [each for each in columns if each not in facts.names]
         if missing and facts.source.kind == "parquet":

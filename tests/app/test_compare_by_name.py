@@ -104,6 +104,7 @@ def test_without_a_network_a_button_says_what_to_do(
     app.button(key="add_gpt4o").click().run()
     finish(app, "gpt4o")
     assert "could not be downloaded. Check the network and try again" in errors(app)
+    assert r"GPT\-4o could not be added\. " in app.error[0].value  # so nothing in it is Markdown
     assert not app.button(key="add_gpt4o").disabled
     assert others(app) == ["GPT-2"]
 

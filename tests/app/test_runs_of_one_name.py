@@ -34,7 +34,7 @@ def test_train_is_pressed_on_the_untouched_first_page_twice(open_app: OpenApp) -
         assert not again.error, page
 
 
-# Labels of any titles differ: tests/unit/test_run_names.py.
+# Labels of any titles differ: tests/unit/test_labels.py.
 def test_any_two_runs_of_one_name_are_listed_and_opened_by_their_labels(open_app: OpenApp) -> None:
     title = "<b>[a](b) :red[a]\u202egnp.exe\n:material/home:"
     app = open_app("merge_loop")

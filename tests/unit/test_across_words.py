@@ -76,6 +76,13 @@ def opened(file: Mapping[str, Any]) -> NamedEncoder:
     return open_files({"tokenizer.json": json.dumps(file).encode()})
 
 
+def test_ids_far_apart_are_refused_before_arrays_have_a_place_for_each() -> None:
+    file = described()
+    file["model"]["vocab"]["▁ab"] = 2**31 - 1
+    with pytest.raises(FormatError, match=r"largest id is 2,147,483,647"):
+        opened(file)
+
+
 @pytest.mark.parametrize(
     ("normalizer", "pre_tokenizer"),
     [

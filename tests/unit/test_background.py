@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from threading import Event, Semaphore
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,10 +15,12 @@ import bpe_core as bpe
 from bpe_core.vocabulary.reachability import find_unreachable
 from tests.waiting import wait_until
 from ui.host.sized_cache import server_cache
+from ui.work import background as turns
 from ui.work.background import (
     Background,
     TooMuchWorkError,
     UnknownWorkError,
+    current_visitor,
     stopper,
 )
 from ui.work.task import Progress, Task
@@ -274,4 +277,39 @@ def test_a_visitor_has_a_few_places_and_others_have_theirs() -> None:
     background.begin("a3", wait, visitor="a")
     go_on.set()
     assert wait_until(background, "a3").result == "done"
+    background.close()
+
+
+def test_short_work_costs_no_turn() -> None:
+    background = TextWork("test", max_waiting=9, max_cached=9)
+    go_on = Event()
+
+    def wait(_task: Task[Progress]) -> str:
+        assert go_on.wait(60)
+        return "done"
+
+    background.begin("x", wait, visitor="x")
+    background.begin("short", at_once, visitor="a", is_short=True)
+    wait_until(background, "x", lambda status: status.state == "running")
+    for name in ("a", "b"):
+        background.begin(name, wait, visitor=name)
+    assert [background.status(name).n_ahead for name in ("a", "b")] == [1, 2]
+    go_on.set()
+    background.close()
+
+
+def test_work_is_for_the_browser_of_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    def visitor(tab: str, **cookies: str) -> str:
+        context = SimpleNamespace(session_id=tab)
+        monkeypatch.setattr(turns, "get_script_run_ctx", lambda **_: context)
+        monkeypatch.setattr("streamlit.context", SimpleNamespace(cookies=cookies))
+        return current_visitor()
+
+    assert current_visitor() == ""
+    assert visitor("1", _streamlit_xsrf="a") == visitor("2", _streamlit_xsrf="a")
+    assert len({visitor("1", _streamlit_xsrf="a"), visitor("1"), visitor("2")}) == 3
+    background = TextWork("test", max_waiting=9, max_cached=9, max_per_visitor=1)
+    background.begin("a", until_cancelled)
+    with pytest.raises(TooMuchWorkError, match="You already have 1"):
+        background.begin("b", at_once)
     background.close()

@@ -372,7 +372,11 @@ def test_convert_writes_nothing_that_fails_its_check(
         (["encode", "gpt2", "no such file"], b"", "no such file"),
         (["encode", "no such tokenizer"], b"a", "no such tokenizer"),
         (["encode", "gpt2", "gone.txt"], b"", "'gone.txt' cannot be read: No such file"),
-        (["encode", "--pretokenizer", "nope", "gpt2"], b"a", "not 'nope'. Leave pretokenizer out"),
+        (
+            ["encode", "--pretokenizer", "nope", "gpt2"],
+            b"a",
+            "not 'nope'. Leave out the pre-tokenizer",
+        ),
         (["encode", "--special-token", "x=1", "gpt2"], b"a", "has special tokens of its own"),
         (["decode", "gpt2"], b"464 x", "Number 2 of 2 ids is 'x'"),
         (["decode", "gpt2"], b"[1,[2],3]", "Number 2 of 3 ids is '[2]'"),
@@ -398,6 +402,16 @@ def test_an_error_is_one_line_on_stderr_with_status_1(
     assert result.stderr.startswith("Error: ")
     assert result.stderr.count("\n") == 1
     assert said in result.stderr
+
+
+@pytest.mark.parametrize("folder", ["held_out", "vocab_size", "floor=1"])
+def test_an_error_leaves_paths_as_they_are(tmp_path: Path, folder: str) -> None:
+    path = tmp_path / folder / "held_out" / "a.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text("hug hugs")
+    assert str(path) in run("train", path, "--vocab-size", "260", "--out", path).stderr
+    missing = path.with_name("vocab_size.json")
+    assert str(missing) in run("encode", missing, stdin=b"a").stderr
 
 
 def test_an_error_names_the_options_of_the_command(trained: Path) -> None:

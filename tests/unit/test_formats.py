@@ -531,9 +531,9 @@ def test_a_tokenizer_json_is_read_rather_than_the_two_files_next_to_it(tmp_path:
 
 def test_arguments_that_contradict_a_file_are_refused() -> None:
     files = dumps(BYTE_TOKENIZERS["none"], "native")
-    with pytest.raises(bpe.ConfigError, match="Leave pretokenizer out"):
+    with pytest.raises(bpe.ConfigError, match="Leave out the pre-tokenizer"):
         loads(files, pretokenizer="gpt2")
-    with pytest.raises(bpe.ConfigError, match="Leave special_tokens out"):
+    with pytest.raises(bpe.ConfigError, match="Leave out special tokens"):
         loads(files, special_tokens={"x": 1})
 
 
@@ -542,7 +542,7 @@ def test_a_file_that_names_its_pretokenizer_is_opened_by_no_other(tmp_path: Path
     save(BYTE_TOKENIZERS["gpt2"], path)
     for door in (load, bpe.open_encoder):
         assert door(path, pretokenizer="gpt2").encode("hug") == [72, 85, 71]
-        with pytest.raises(bpe.ConfigError, match=r"is 'gpt2', not 'llama3'\. Leave pretokenizer"):
+        with pytest.raises(bpe.ConfigError, match=r"is 'gpt2', not 'llama3'\. Leave out the pre"):
             door(path, pretokenizer="llama3")
     with pytest.raises(bpe.ConfigError, match="The pre-tokenizer of GPT-2 is 'gpt2'"):
         bpe.open_encoder("gpt2", "llama3")

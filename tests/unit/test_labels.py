@@ -68,6 +68,7 @@ def parsed(markdown: str) -> str:
 
 @given(st.lists(st.sampled_from(ADDRESSES) | texts, max_size=8).map("".join))
 def test_nothing_in_visitors_text_becomes_a_link_or_a_picture(text: str) -> None:
+    assert all(LINKED.search(f"{address}b") for address in ADDRESSES if address != "a.b")
     found = parsed(plain_markdown(text, 500))
     assert not LINKED.search(found)
     assert found.replace("\u2060", "") == plain_text(text, 500)

@@ -215,7 +215,12 @@ def test_a_flood_of_one_kind_leaves_a_few_lines_and_their_number(
 
 
 @pytest.mark.parametrize(
-    ("error", "outcome"), [(None, "finished"), (bpe.BpeError(HOSTILE), "BpeError")]
+    ("error", "outcome"),
+    [
+        (None, "finished"),
+        (bpe.BpeError(HOSTILE), "BpeError"),
+        (RuntimeError(HOSTILE), "TrainingStoppedError"),
+    ],
 )
 def test_trainings_are_logged_without_title_or_id_or_error_text(
     log: Log, error: Exception | None, outcome: str
@@ -230,8 +235,12 @@ def test_trainings_are_logged_without_title_or_id_or_error_text(
     manager = JobManager(store)
     size = bpe.TrainingConfig(vocab_size=260)
     job_id = manager.submit(corpus, size, title=HOSTILE, held_out_share=0.0, origin=ORIGIN)
-    wait_until(manager, job_id)
+    status = wait_until(manager, job_id)
     manager.close()
+    assert status.state == ("finished" if error is None else "failed")
+    if outcome == "TrainingStoppedError":
+        assert "RuntimeError" in str(status.error)
+        assert SECRET not in str(status.error)
     assert SECRET not in log.text
     assert job_id not in log.text
     started, ended = [line for line in log.lines if line["event"].startswith("training")]

@@ -288,9 +288,12 @@ def test_a_tokenizer_may_come_through_a_pipe(tmp_path: Path) -> None:
 
 
 def test_an_error_names_its_file_and_first_says_what_that_lacks(tmp_path: Path) -> None:
-    path = tmp_path / "mine.json"
-    path.write_text('{"model": {"type": "BPE", "vocab": {"a": 0}}}')
-    for read in (bpe.load, bpe.open_encoder, open_plainest):
-        with pytest.raises(bpe.FormatError) as raised:
-            read(path)
-        assert str(raised.value).startswith(f"{path}: The model has no list of merges.")
+    folder = tmp_path / "model"  # a word of the error
+    folder.mkdir()
+    for path in (tmp_path / "mine.json", tmp_path / "tokenizer.json", folder):
+        file = folder / "tokenizer.json" if path == folder else path
+        file.write_text('{"model": {"type": "BPE", "vocab": {"a": 0}}}')
+        for read in (bpe.load, bpe.open_encoder, open_plainest):
+            with pytest.raises(bpe.FormatError) as raised:
+                read(path)
+            assert str(raised.value).startswith(f"{path}: The model has no list of merges.")

@@ -136,6 +136,7 @@ class Background(Generic[Step, Result]):
             self._known[id] = piece
             if is_short:
                 self._start(piece)
+                piece.turn = 0  # it kept nobody waiting, so it is no turn
             else:
                 self._changed.notify()
         if is_short:

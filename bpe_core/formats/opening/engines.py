@@ -62,11 +62,11 @@ def choose_engine(
         peer = run_by_library(read)
     except FormatError as error:
         # First what the file lacks: the library's error only says that it cannot read it.
-        raise FormatError(_joined(why_not, str(error))) from None
+        raise FormatError(_joined(*dict.fromkeys((why_not, str(error))))) from None
     if read.names_cut and pretokenizer is not None:
         raise ConfigError(
             f"{read.name} itself says how text is cut, and {peer.engine} cuts it so. Leave "
-            "pretokenizer out."
+            "out the pre-tokenizer."
         )
     if isinstance(peer, ForeignTokenizer) and peer.model != "BPE":
         why_not = f"A {peer.model} model."

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Final
 from bpe_core.chat.chat_template import ChatTemplate
 from bpe_core.files.kept_arrays import Kept, find_kept, hash_sources, keep
 from bpe_core.kernels.compiling.choose import kernels_are_ready
-from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.stored_table import StoredTable, can_store, table_to_arrays
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -49,10 +48,8 @@ def open_kept(
     kept = find_kept(key)
     if kept is not None:
         return _to_encoder(kept)
-    # What is read of a large file is half a million lists, which each search would look through.
-    with without_garbage_collection():
-        opened = open_first()
-        to_keep = _to_keep(opened)
+    opened = open_first()
+    to_keep = _to_keep(opened)
     if to_keep is not None:
         keep(key, to_keep)
     return opened

@@ -9,6 +9,7 @@ from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError, MissingFileError
 from bpe_core.formats.folder_files import locate, naming, read_files_at
 from bpe_core.formats.opening.kept_encoders import open_kept
+from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.published.cache import read_cached
 from bpe_core.published.catalogue import CATALOGUE, NAMES, Published, find_published
 from bpe_core.published.hub_names import HubName
@@ -143,9 +144,11 @@ def _open_published(found: Published, name: str | None) -> NamedEncoder:
         from bpe_core.formats.opening.engines import choose_engine
         from bpe_core.formats.opening.opening import read_description
 
-        # The SHA-256 was checked, and the tests compare these files with their libraries.
-        read = replace(read_description(files, special_tokens=special_tokens), is_known=True)
-        return choose_engine(read)[1]
+        # What is read is half a million lists, which each search would look through.
+        with without_garbage_collection():
+            read = read_description(files, special_tokens=special_tokens)
+            # The SHA-256 was checked, and the tests compare these files with their libraries.
+            return choose_engine(replace(read, is_known=True))[1]
 
     purpose = "open published" if name is None else f"open published as {name}"
     opened = open_kept(purpose, files, None, open_first)
@@ -177,5 +180,5 @@ def _check_cut(opened: NamedEncoder, pretokenizer: str) -> None:
     else:
         raise ConfigError(
             f"{opened.name} itself says how text is cut, and {opened.engine} cuts it so. Leave "
-            "pretokenizer out."
+            "out the pre-tokenizer."
         )
