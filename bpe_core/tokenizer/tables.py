@@ -46,7 +46,7 @@ class TokenTable:
     (b'g', [2, 3])
     """
 
-    vocab: Mapping[int, bytes]
+    vocab: MappingProxyType[int, bytes]
     """The bytes of each id; read-only."""
     triples: tuple[tuple[int, int, int], ...]
     """(left, right, new id) of each merge, in rank order."""
@@ -236,7 +236,7 @@ class TokenTable:
         Only the new merges are checked.
         """
         new = tuple(merges)
-        vocab, ranks, ending = dict(self.vocab), dict(self.ranks), set(self.ending_word)
+        vocab, ranks, ending = self.vocab.copy(), dict(self.ranks), set(self.ending_word)
         symbols = {*self.base_ids.values(), self.end_of_word_id}
         for rank, (left, right, made) in enumerate(new, start=len(self.triples)):
             is_known = all(id in self.parts or id in symbols for id in (left, right))
