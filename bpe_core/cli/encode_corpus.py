@@ -287,7 +287,7 @@ class _Progress:
         self._found: EncodingProgress | None = None
 
     def show(self, progress: EncodingProgress) -> None:
-        """Show the progress, at most twice a second but for the last of the text."""
+        """Show the progress, at most twice a second except at the end of the text."""
         found = self._found = self._found or progress
         now = time.monotonic()
         done, of = progress.source_bytes_done, progress.source_bytes

@@ -118,7 +118,9 @@ class GrowingVocabulary:
         return self._by_spelling[self._ends_word[right]][self.tokens[left] + self.tokens[right]]
 
     def join_new(self, pairs: Iterable[tuple[int, int]]) -> int:
-        """Add a token per pair until one has the bytes of an older token; return how many.
+        """Add a token per pair, but none from the first pair on that spells an older token.
+
+        Return how many were added.
 
         >>> vocabulary = GrowingVocabulary(TrainingConfig(259, special_tokens=()), ())
         >>> vocabulary.join_new([(64, 65), (256, 66), (64, 65)]), len(vocabulary)

@@ -299,7 +299,7 @@ def open_given(tokenizer: Tokenizer | str | os.PathLike[str]) -> tuple[Encoder, 
 
 
 def share_tokenizer(encoder: Encoder, path: str, folder: WorkFolder) -> SharedTokenizer:
-    """Put a tokenizer's file into the work folder; others are opened by their path or name."""
+    """Write a `Tokenizer` to the work folder; workers open other encoders by their path or name."""
     shared = SharedTokenizer(encoder.fingerprint, "" if isinstance(encoder, Tokenizer) else path)
     if isinstance(encoder, Tokenizer):
         (data,) = dumps(encoder, "native").values()

@@ -74,7 +74,7 @@ class AtSize:
 
 @dataclass(frozen=True, slots=True)
 class Swapped:
-    """A tokenizer with some tokens replaced, at each of some sizes on its own."""
+    """A tokenizer with tokens replaced: a few, more, up to as many as were asked for."""
 
     base: Tokenizer
     removed: tuple[int, ...]

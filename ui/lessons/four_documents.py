@@ -249,7 +249,7 @@ def show_vocabulary(example: Learned) -> Ran:
 
 
 def find_claims() -> tuple[Claim, ...]:
-    """Check what the comments of the notebook state about its documents."""
+    """Check what the notebook's comments say about its documents."""
     learned = trained(parts.split_documents(FIRST_DOCUMENTS))
     vocab = learned.run.vocab
     words = dict(zip(learned.words, learned.counts, strict=True))
