@@ -136,28 +136,22 @@ def _first_calls(path: Path) -> str:
         except BpeError:  # not on this machine
             continue
         command = [sys.executable, "-c", _FIRST_CALL, name, str(path)]
-        ran = [
-            subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
-            for _ in range(1 + ROUNDS)
-        ]
-        seconds = middle([float(out) for out in ran[1:]])
+        seconds = middle([float(_run(command)) for _ in range(1 + ROUNDS)][1:])
         found.append(f"{name} {seconds:.3f} s ({seconds_against(seconds, most)})")
     return ", ".join(found)
 
 
 def _megabytes(path: Path, **environment: str) -> float:
     """Return the peak memory of a process that encodes a file, with all kernels compiled."""
-    variables = {**os.environ, **environment}
-    for command in (["-m", "bpe_core.kernels.compiling"], ["-c", _ENCODE_FILE, str(path)]):
-        done = subprocess.run(
-            [sys.executable, *command], cwd=ROOT, check=True, capture_output=True, env=variables
-        )
-    return float(done.stdout)
+    _run([sys.executable, "-m", "bpe_core.kernels.compiling"], **environment)
+    return float(_run([sys.executable, "-c", _ENCODE_FILE, str(path)], **environment))
 
 
 def _whole(command: list[str], **environment: str) -> float:
-    return timed(
-        lambda: subprocess.run(
-            command, cwd=ROOT, check=True, capture_output=True, env={**os.environ, **environment}
-        )
-    )
+    return timed(lambda: _run(command, **environment))
+
+
+def _run(command: list[str], **environment: str) -> bytes:
+    """Return what a command prints."""
+    variables = {**os.environ, **environment}
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, env=variables).stdout

@@ -6,11 +6,9 @@ from functools import cached_property
 
 from bpe_core.tokenizer.tables import TokenTable
 
-TABLE_PARTS = [
-    *TokenTable.__annotations__,
-    *(
-        name
-        for name, part in vars(TokenTable).items()
-        if isinstance(part, cached_property) and not name.startswith("_")
-    ),
+_DERIVED = [
+    name
+    for name, part in vars(TokenTable).items()
+    if isinstance(part, cached_property) and not name.startswith("_")
 ]
+TABLE_PARTS = [*TokenTable.__annotations__, *_DERIVED]

@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Final
 
 from bpe_core.adapting.merge_terms import merge_terms
 from bpe_core.adapting.new_characters import (
@@ -31,12 +30,10 @@ from bpe_core.runs.token_curves import lay_out_tokens
 from bpe_core.runs.train import learn_run
 from bpe_core.tokenizer.equivalent_tokenizer import adaptable_tokenizer, changes_text
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder, to_encoder
+from bpe_core.tokenizer.table_checks import MAX_FREE_IDS
 from bpe_core.tokenizer.tokenizer import Tokenizer, extended
 from bpe_core.trainers.continued import ContinuedVocabulary
 from bpe_core.types import TieBreak, TrainingConfig, TrainingProgress
-
-# Training keeps arrays with a place for each id; published vocabularies skip hundreds at most.
-_MAX_FREE_IDS: Final = 1 << 20
 
 
 def extend(
@@ -222,8 +219,8 @@ def _check_ids(name: str, base: Tokenizer) -> None:
     lowest, highest = min(base.vocab, default=0), max(base.vocab, default=-1)
     if highest < 0:
         raise FormatError(f"{name} has no tokens. Use a tokenizer that encodes text.")
-    if lowest < 0 or highest + 1 - base.vocab_size > _MAX_FREE_IDS:
+    if lowest < 0 or highest + 1 - base.vocab_size > MAX_FREE_IDS:
         raise FormatError(
             f"{name} cannot be adapted: its {base.vocab_size:,} ids range from {lowest:,} to "
-            f"{highest:,}. Use ids from 0 with at most {_MAX_FREE_IDS:,} left out."
+            f"{highest:,}. Use ids from 0 with at most {MAX_FREE_IDS:,} left out."
         )

@@ -51,10 +51,10 @@ class Kept(NamedTuple):
 
 
 @cache
-def hash_sources() -> str:
-    """Return a hash of this package's sources, which decide what arrays are made and how read.
+def hash_package() -> str:
+    """Return a hash of this package's sources: they decide which arrays are made, and how.
 
-    >>> len(hash_sources())
+    >>> len(hash_package())
     64
     """
     digest = hashlib.sha256(sys.byteorder.encode())

@@ -8,7 +8,7 @@ that have both, such as Gemma's GGUF, the list is followed.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +18,10 @@ from bpe_core.formats.gpt2_files import ids_by_text, number_listed
 from bpe_core.formats.live_merges import find_live_merges
 from bpe_core.formats.running.before_merging import AddedToken, Spaces
 from bpe_core.formats.sentencepiece_model import BYTE_PIECES
+from bpe_core.tokenizer.table_checks import MAX_FREE_IDS
 from bpe_core.tokenizer.token_parts import Triples, to_list
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import META
-
-_MAX_FREE_IDS: Final = 1 << 20
 
 
 def read_listed_merges(
@@ -99,7 +98,7 @@ def build_merges(
 
 def _check_ids(ids: Mapping[str, int]) -> None:
     """Raise `FormatError` if ids are so sparse that arrays with a place for each would be large."""
-    largest, most = max(ids.values(), default=0), 8 * len(ids) + _MAX_FREE_IDS
+    largest, most = max(ids.values(), default=0), 8 * len(ids) + MAX_FREE_IDS
     if largest > most:
         raise FormatError(
             f"Its largest id is {largest:,}, more than the {most:,} allowed for {len(ids):,} "

@@ -23,7 +23,7 @@ NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 """The types of a piece; GGUF numbers its token types alike."""
 FILE_NAME: Final = "tokenizer.model"
 BYTE_PIECES: Final = {f"<0x{byte:02X}>": bytes([byte]) for byte in range(256)}
-"""The bytes that the pieces of the type for bytes stand for."""
+"""The byte that each byte piece stands for."""
 Kind = Literal["Unigram", "BPE"]
 _KINDS: Final = {1: "Unigram", 2: "BPE", 3: "Word", 4: "Char"}
 # Field numbers of ModelProto and of the messages in it.

@@ -25,6 +25,7 @@ from bpe_core.formats.json_files import check_tokens
 
 _MAX_TIMES: Final = 100
 _MAX_ADDED: Final = 1_000
+_AFFIXES: Final = ("continuing_subword_prefix", "end_of_word_suffix")
 _MAX_AFFIX_LENGTH: Final = 1_000
 """In characters; those of published tokenizers have 4 at most, as in "</w>"."""
 _MAX_FORM_LENGTH: Final = 200
@@ -104,16 +105,12 @@ def _check_model(model: Mapping[str, Any]) -> None:
     all_ids = set(map(type, ids)) <= {int}
     numbers = ids if all_ids else (id for id in ids if isinstance(id, int))
     largest = max(cast("Iterable[int]", numbers), default=0)
-    affixes = {
-        name: model.get(name) for name in ("continuing_subword_prefix", "end_of_word_suffix")
-    }
-    sizes = [
-        ("largest id", largest, _MAX_ID),
-        *(
-            (f"{name}'s length", len(affix), _MAX_AFFIX_LENGTH)
-            for name, affix in affixes.items()
-            if isinstance(affix, str)
-        ),
+    sizes = [("largest id", largest, _MAX_ID)]
+    affixes = {name: model.get(name) for name in _AFFIXES}
+    sizes += [
+        (f"{name}'s length", len(affix), _MAX_AFFIX_LENGTH)
+        for name, affix in affixes.items()
+        if isinstance(affix, str)
     ]
     if isinstance(longest := model.get("max_input_chars_per_word"), int):
         sizes.append(("max_input_chars_per_word", longest, _MAX_WORD_LENGTH))

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.files.kept_arrays import Kept, find_kept, hash_sources, keep
+from bpe_core.files.kept_arrays import Kept, find_kept, hash_package, keep
 from bpe_core.kernels.decoding import Spelling
 from bpe_core.kernels.rank_merging import MergeTable
 from bpe_core.kernels.scanning import Scanner
@@ -36,8 +36,8 @@ _GROUPS: Final[Mapping[str, Any]] = {
 
 
 def kept_tables(table: TokenTable, pretokenizer: str) -> EncoderTables:
-    """Return the tables of kernels for a table that has a name: built once on this machine."""
-    made_from = f"{table.kept_as} {pretokenizer} {hash_sources()}"
+    """Return the kernels' tables for a table with a name; a machine builds them once."""
+    made_from = f"{table.kept_as} {pretokenizer} {hash_package()}"
     key = hashlib.sha256(made_from.encode()).hexdigest()
     kept = find_kept(key)
     if kept is None:

@@ -14,6 +14,9 @@ from bpe_core.unicode.byte_alphabet import BYTE_ORDER
 
 MAX_ID: Final = (1 << 31) - 1
 """The largest id: ids are written to arrays of int32."""
+MAX_FREE_IDS: Final = 1 << 20
+"""The ids that a vocabulary may skip where arrays have a place for each id; published ones skip
+hundreds at most."""
 
 
 def check_mapping(name: str, given: object, wanted: str) -> None:

@@ -217,7 +217,7 @@ class TokenTable:
     def arguments(self) -> dict[str, Any]:
         """Return the arguments that make an equal table."""
         return {
-            "vocab": dict(self.vocab),
+            "vocab": self.vocab.copy(),
             "merges": self.triples,
             "base": self.base,
             "special_tokens": dict(self.special_tokens),
@@ -353,7 +353,7 @@ class TokenTable:
 
     def _check_merges(self) -> None:
         # Lookups in a plain dict take half as long as through its read-only view.
-        vocab, ranks = dict(self.vocab), dict[Pair, int]()
+        vocab, ranks = self.vocab.copy(), dict[Pair, int]()
         known = {*self.base_ids.values(), self.end_of_word_id}
         if self.byte_ids:
             # In SentencePiece's family, a merge may come before those that make its parts.
@@ -391,7 +391,7 @@ class TokenTable:
         rank_of = dict(zip(self.made, range(n), strict=True))
         if len(rank_of) < n or not n:
             return False
-        vocab = dict(self.vocab)
+        vocab = self.vocab.copy()
         lefts, rights, made = zip(*self.triples, strict=True)
         try:
             if self.byte_ids:

@@ -47,7 +47,7 @@ class _Piece(Generic[Step, Result]):
     task: Task[Step]
     state: State = "queued"
     turn: int = 0
-    """The number of its turn; 0 until then."""
+    """The number of its turn; 0 until then, and for short work, which keeps nobody waiting."""
     started: float = 0.0
     elapsed_seconds: float = 0.0
     problem: str | None = None
@@ -136,7 +136,6 @@ class Background(Generic[Step, Result]):
             self._known[id] = piece
             if is_short:
                 self._start(piece)
-                piece.turn = 0  # it kept nobody waiting, so it is no turn
             else:
                 self._changed.notify()
         if is_short:
@@ -235,7 +234,7 @@ class Background(Generic[Step, Result]):
         return self.count("running") + in_turn(self._known.values()).index(piece)
 
     def _start(self, piece: _Piece[Step, Result]) -> None:
-        piece.state, piece.started, piece.turn = "running", self._clock(), next(self._numbers)
+        piece.state, piece.started = "running", self._clock()
 
     def _next(self) -> _Piece[Step, Result] | None:
         """Wait for a piece whose turn it is, and start it; None once there will be no more."""
@@ -243,6 +242,7 @@ class Background(Generic[Step, Result]):
             while not self._is_closed:
                 if queued := in_turn(self._known.values()):
                     self._start(queued[0])
+                    queued[0].turn = next(self._numbers)
                     return queued[0]
                 self._changed.wait()
         return None

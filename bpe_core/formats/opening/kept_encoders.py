@@ -17,7 +17,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
 from bpe_core.chat.chat_template import ChatTemplate
-from bpe_core.files.kept_arrays import Kept, find_kept, hash_sources, keep
+from bpe_core.files.kept_arrays import Kept, find_kept, hash_package, keep
 from bpe_core.kernels.compiling.choose import kernels_are_ready
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.stored_table import StoredTable, can_store, table_to_arrays
@@ -57,7 +57,7 @@ def open_kept(
 
 def _hash_all(purpose: str, files: Mapping[str, bytes], pretokenizer: str | None) -> str:
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-    from_it = [hash_sources(), [*map(_version, _LIBRARIES)], kernels_are_ready()]
+    from_it = [hash_package(), [*map(_version, _LIBRARIES)], kernels_are_ready()]
     parts = [purpose, hashes, repr(pretokenizer), *from_it]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
