@@ -1,19 +1,21 @@
 // Scroll to the end of a training that the visitor has watched.
 
+import { onLeaving } from "../shared/leaving.js";
+import { Watch } from "./watch.js";
+
 /** @import { Component } from "../shared/component.js" */
 
 const MILLISECONDS_TO_DRAW = 250;
 const HEADER = 72; // px
 
-/** Whether the training was live when the page was last drawn. Streamlit may mount this again. */
-let wasLive = false;
+const watch = new Watch();
 
 /** @param {Component<{ is_live: boolean, within: string }>} component */
 export default function mountEndInView({ data, parentElement }) {
-  const hasEnded = wasLive && !data.is_live;
-  wasLive = data.is_live;
+  const hasEnded = watch.seesEnd(data.is_live, performance.now());
   // Once the result stands in place of the training's card.
   if (hasEnded) setTimeout(() => scrollTo(parentElement.host.closest(`.st-key-${data.within}`)), MILLISECONDS_TO_DRAW);
+  return onLeaving(parentElement, () => watch.pause(performance.now()));
 }
 
 /** @param {Element | null} container */
