@@ -338,6 +338,12 @@ def test_inspect_shows_the_first_merges_with_their_counts(trained: Path) -> None
     assert "merge 2" not in result.stdout
 
 
+def test_inspect_answers_one_question_at_a_time() -> None:
+    refused = run("inspect", "gpt2", "--llama-cpp", "--text", "")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "Give only one of --text, --opens-in and --llama-cpp." in refused.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("format", ["transformers", "tiktoken"])
 def test_convert_checks_the_file_in_its_library(trained: Path, tmp_path: Path, format: str) -> None:
