@@ -376,7 +376,8 @@ def test_convert_writes_nothing_that_fails_its_check(
         (["train", "-", "--vocab-size", "300", "--out", "no/such/x"], b"hug", "no/such"),
         (["encode", "gpt2"], b"ab\xff", "byte 2"),
         (["encode", "gpt2", "no such file"], b"", "no such file"),
-        (["encode", "no such tokenizer"], b"a", "no such tokenizer"),
+        (["encode", "gpt-2x"], b"a", "gpt-2x is neither a file nor the name of a published tok"),
+        (["inspect", "gpt-2x"], b"", "gpt-2x is neither a file nor the name of a published tok"),
         (["encode", "gpt2", "gone.txt"], b"", "'gone.txt' cannot be read: No such file"),
         (
             ["encode", "--pretokenizer", "nope", "gpt2"],
