@@ -125,6 +125,8 @@ def test_characters_are_added_to_cover_a_share_of_the_text(
 def test_impossible_numbers_and_paths_are_one_line(text: Path, tmp_path: Path) -> None:
     for arguments, message in (
         (("shrink", "gpt2", text, "--size", "5"), "cannot shrink below 257"),
+        (("replace", "gpt2", text, "--tokens", "50001"), "50,000 can be removed, not 50,001."),
+        (("replace", "gpt2", text, "--tokens", "99999"), "from 1 to 50,257, got 99999"),
         (("extend", "gpt2", text, "--tokens", "0"), "Expected --tokens as a whole number"),
         (
             ("extend", "gpt2", text, "--tokens", "3", "--character-coverage", "0.9"),
