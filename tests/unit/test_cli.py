@@ -43,7 +43,7 @@ def examples() -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     named = commands.main.commands
     for command in (commands.main, *(named[name] for name in named if name != "explore")):
-        lines = (command.help or "").split("Examples:")[1].strip("\n")
+        lines = (command.help or "").split("Examples:")[1].strip("\n").replace("\\\n", "")
         for block in re.split(r"(?m)^ *\$ ", textwrap.dedent(lines))[1:]:
             line, _, output = block.partition("\n")
             found.append((line, textwrap.dedent(output).strip()))
@@ -84,6 +84,7 @@ def test_every_command_has_an_example_and_help_for_each_option() -> None:
     for name, command in commands.main.commands.items():
         result = succeed(name, "--help")
         assert re.search(rf"\$ .*bpe {name}", result.output)
+        assert not re.search(r"\$ .*\S  ", result.output), "lines of an example are joined"
         options = [option for option in command.params if isinstance(option, click.Option)]
         assert all(option.help for option in options)
 
