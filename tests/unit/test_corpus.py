@@ -9,6 +9,7 @@ import json
 import pickle
 import resource
 from pathlib import Path
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -316,6 +317,18 @@ def test_a_row_of_json_with_a_lone_surrogate_is_left_out_and_noted() -> None:
     assert corpus.documents == ("good", "😀")
     assert "lone surrogate" in corpus.notes[0]
     assert "item 2" in corpus.notes[0]
+    with pytest.raises(bpe.EmptyCorpusError, match=r"which UTF-8 cannot encode\.$"):
+        bpe.read_corpus(Upload("a.json", rb'{"text": "\ud800"}'))
+
+
+def test_a_file_that_is_open_as_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("hug")
+    with (
+        path.open() as file,
+        pytest.raises(bpe.ArgumentTypeError, match="in the mode 'rb'"),
+    ):
+        bpe.read_corpus(cast("Any", file))
 
 
 def json_lines(n_lines: int, broken: dict[int, bytes]) -> bytes:
