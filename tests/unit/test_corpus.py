@@ -305,6 +305,8 @@ def test_a_file_that_is_not_a_table_is_read_whole_and_noted() -> None:
         bpe.read_corpus(Upload("a.csv", b"a,b\n1,2\n"))
     with pytest.raises(bpe.CorpusError, match="no column of text"):
         bpe.read_corpus(Upload("a.parquet", parquet({"a": [1, 2]})))
+    with pytest.raises(bpe.EmptyCorpusError, match=r"a\.parquet has no rows\."):
+        bpe.read_corpus(Upload("a.parquet", parquet({"text": []})))
 
 
 def test_each_string_of_a_json_list_is_a_document() -> None:
