@@ -379,6 +379,11 @@ def test_a_table_without_rows_of_text_is_refused(name: str, data: bytes) -> None
         bpe.read_corpus(Upload(name, data))
 
 
+def test_a_csv_column_does_not_replace_another_of_its_name() -> None:
+    corpus = bpe.read_corpus(Upload("a.csv", b"text,text,\nhug hugs,1,2\n"))
+    assert corpus.documents == ("hug hugs",)
+
+
 def test_a_csv_field_of_a_megabyte_is_read() -> None:
     data = b'text\n"' + b"word " * 200_000 + b'"\n'
     assert bpe.read_corpus(Upload("a.csv", data)).n_bytes == 1_000_000
