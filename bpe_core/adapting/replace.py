@@ -112,11 +112,11 @@ def removals_to_replace(
     (50255, 50254)
     """
     base = extendable(tokenizer)
-    check_whole("n_tokens", n_tokens, least=1)
+    check_whole("n_tokens", n_tokens, 1, base.vocab_size)
     return remove_leaves(
         base,
         corpus,
-        max(base.vocab_size - int(n_tokens), 0),
+        base.vocab_size - int(n_tokens),
         pinned=[*pinned, *find_whole_terms(checked_terms(terms), base)],
         order=order,
         scripts=scripts,

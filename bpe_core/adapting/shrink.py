@@ -149,10 +149,10 @@ def remove_leaves(
         most := _Leaves(tokenizer, pinned, scripts).remove_all()
     ):
         raise ConfigError(
-            f"This vocabulary cannot shrink below {tokenizer.vocab_size - most:,} tokens: the "
-            "alphabet, special tokens, pinned tokens and their parts stay"
-            f"{'' if scripts is None else ', and so do tokens of other scripts'}. Got "
-            f"{vocab_size:,}."
+            f"This vocabulary cannot shrink below {tokenizer.vocab_size - most:,} tokens: "
+            f"{most:,} can be removed, not {n_wanted:,}. The alphabet, special tokens, pinned "
+            "tokens and their parts stay"
+            f"{'' if scripts is None else ', and so do tokens of other scripts'}."
         )
     if on_progress is not None:
         on_progress(0, leaves.n_removable if n_wanted is None else n_wanted)

@@ -12,7 +12,7 @@ from bpe_core.cli.options import out_option, tokenizer_options
 from bpe_core.cli.outputs import check_output, write_output, write_text
 from bpe_core.cli.streams import is_watched
 from bpe_core.cli.support import load_encoder, load_merges, read_ids, read_text
-from bpe_core.errors import ChatTemplateError
+from bpe_core.errors import ChatTemplateError, ConfigError
 
 
 @click.command()
@@ -154,7 +154,13 @@ def chat(
     inputs = [tokenizer, messages, *([template_file] if template_file else [])]
     check_output(IDS if ids else None, out, inputs, force=force)
     fetch_missing(tokenizer)
-    opened = open_encoder(tokenizer)
+    try:
+        opened = open_encoder(tokenizer)
+    except ConfigError:  # it names no pre-tokenizer
+        raise ChatTemplateError(
+            f"{tokenizer} says neither how it cuts text nor which special tokens it has. Write a "
+            "file that does with bpe convert, and name that."
+        ) from None
     template = opened.chat
     if template_file is not None:
         source = read_text(template_file)

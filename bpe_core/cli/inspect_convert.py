@@ -72,6 +72,8 @@ def inspect(
     from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
     from bpe_core.unicode.byte_alphabet import to_printable
 
+    if (text is not None) + opens_in + llama_cpp > 1:
+        raise click.UsageError("Give only one of --text, --opens-in and --llama-cpp.")
     if _is_encoded(tokenizer):
         show_encoded(tokenizer)
         return

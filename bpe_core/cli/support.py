@@ -125,7 +125,7 @@ def load_tokenizer(
     from bpe_core.formats.description import check_not_overruled
     from bpe_core.formats.load_save import load
 
-    if _is_published(name):
+    if _is_name(name):
         from bpe_core.formats.opening.open_encoder import open_encoder
         from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
 
@@ -165,7 +165,7 @@ def load_encoder(name: str, pretokenizer: str | None, special_tokens: tuple[str,
     try:
         return load_tokenizer(name, pretokenizer, special_tokens)
     except FormatError:
-        if special_tokens or not _is_published(name):
+        if special_tokens or not _is_name(name):
             raise
         return open_plainest(name, pretokenizer).encoder
 
@@ -183,10 +183,11 @@ def load_merges(
     return load_tokenizer(name, pretokenizer, special_tokens)  # raises, and says why
 
 
-def _is_published(name: str) -> bool:
-    from bpe_core.published.catalogue import find_published
+def _is_name(name: str) -> bool:
+    """Return True for what is no path: the name of a published tokenizer, or a mistyped one."""
+    from bpe_core.published.hub_names import is_hub_name
 
-    return not Path(name).exists() and find_published(name) is not None
+    return not (is_hub_name(name) or Path(name).exists())
 
 
 def read_text(name: str) -> str:

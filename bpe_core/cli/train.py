@@ -115,9 +115,9 @@ def train(
     Examples:
       $ bpe train notes.txt --vocab-size 400 --out mine.json
       $ cat notes.txt | bpe train - --vocab-size 300 --out - > mine.json
-      $ bpe train notes.txt --vocab-size 4096 --base characters --byte-fallback \
-        --character-coverage 0.9995 --pretokenizer metaspace --special-token '<unk>' \
-        --special-token '<s>' --special-token '</s>' --out mine.model
+      $ bpe train notes.txt --vocab-size 4096 --base characters --byte-fallback \\
+          --character-coverage 0.9995 --pretokenizer metaspace --special-token '<unk>' \\
+          --special-token '<s>' --special-token '</s>' --out mine.model
     """
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.formats.load_save import dumps

@@ -16,7 +16,7 @@ from bpe_core.corpus.columns import TableColumns, Tally, describe_tallies, no_co
 from bpe_core.corpus.file_kinds import PARQUET_MARK
 from bpe_core.corpus.text_decoding import REPLACING, DecodingErrors
 from bpe_core.corpus.values import CHAT_KEYS, text_in
-from bpe_core.errors import TextDecodingError, UnsupportedFileError
+from bpe_core.errors import EmptyCorpusError, TextDecodingError, UnsupportedFileError
 from bpe_core.extras import import_arrow
 
 _BYTES_DESCRIBED: Final = 32 * 2**20
@@ -89,8 +89,10 @@ class ParquetFile:
     def choose(self, column: str | None) -> tuple[TableColumns, str]:
         """Describe the columns, and return the one to read: the one asked for, or the default.
 
-        Raises CorpusError if there is none, and UnsupportedFileError for a counts file.
+        Raises CorpusError if there is none or no row, and UnsupportedFileError for a counts file.
         """
+        if not self.file.metadata.num_rows:
+            raise EmptyCorpusError(f"{self.name} has no rows. Give a file with text in it.")
         if column is None:
             refuse_counts(self.columns, self.name)
         columns = self.describe()

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from bpe_core.checks import check_choice, describe
+from bpe_core.checks import check_choice, describe, is_a
 from bpe_core.corpus.archives import iterate_members, unpack
 from bpe_core.corpus.budget import SECONDS_TO_DESCRIBE, Budget
 from bpe_core.corpus.columns import TableColumns, quoted
@@ -281,7 +281,13 @@ def _source_bytes(source: Source) -> tuple[bytes, str]:
             f"Expected a path, or an object with a name and read(), got {describe(source)}. For "
             "text in memory, use Corpus.from_text."
         )
-    return (get_value() if get_value else source.read()), source.name
+    data = get_value() if get_value else source.read()
+    if not is_a(data, bytes):
+        raise ArgumentTypeError(
+            f"Reading {source.name} gives a value of type {type(data).__name__}, not bytes. Open "
+            "it in the mode 'rb', or give its path."
+        )
+    return data, source.name
 
 
 def _read_bytes(

@@ -110,7 +110,12 @@ class RowReader:
         number = n_read = 0
         try:
             header = next(reader)
-            titles = [title or f"column {place}" for place, title in enumerate(header, 1)]
+            # Of two columns of one name, the second would replace the texts of the first.
+            places = {title: place for place, title in reversed([*enumerate(header, 1)])}
+            titles = [
+                title if title and places[title] == place else f"column {place}"
+                for place, title in enumerate(header, 1)
+            ]
             self._add_columns(titles)
             lines.begin_row()
             for values in reader:

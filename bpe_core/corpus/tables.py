@@ -224,7 +224,7 @@ def _note_left_out(
     if n_broken:
         text = (
             f"{name}: left out {_counted(n_broken, 'row')} with a lone surrogate, which UTF-8 "
-            f"cannot encode; the first is {first_broken}."
+            f"cannot encode{first_broken and f'; the first is {first_broken}'}."
         )
         table.notes.append(Note("surrogate", name, text))
 

@@ -111,7 +111,7 @@ def _check_special_tokens(config: TrainingConfig) -> None:
             )
         if not config.end_of_word:
             raise ConfigError(
-                "The end-of-word marker is empty. Use a text such as '</w>', or None."
+                "The end-of-word marker is empty. Use a text such as '</w>', or end_of_word=None."
             )
         if config.end_of_word in names:
             raise ConfigError(

@@ -79,8 +79,9 @@ def opened(file: Mapping[str, Any]) -> NamedEncoder:
 def test_ids_far_apart_are_refused_before_arrays_have_a_place_for_each() -> None:
     file = described()
     file["model"]["vocab"]["▁ab"] = 2**31 - 1
-    with pytest.raises(FormatError, match=r"largest id is 2,147,483,647"):
+    with pytest.raises(FormatError, match=r"largest id is 2,147,483,647") as refused:
         opened(file)
+    assert str(refused.value).count("allowed") == 1
 
 
 @pytest.mark.parametrize(

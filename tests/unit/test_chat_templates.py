@@ -248,5 +248,9 @@ def test_the_command_says_what_is_missing(tmp_path: Path):
     own = ["gpt2", "--template", str(file)]
     assert "The messages are not valid JSON" in refused(own, "[")
     assert "Expected a list of messages" in refused(own, "3")
+    ranks = tmp_path / "own.tiktoken"
+    ranks.write_text("YQ== 0")
+    without = f"{ranks} says neither how it cuts text nor which special tokens it has."
+    assert without in refused([str(ranks), "--template", str(file)], "[]")
     shown = CliRunner().invoke(main, ["chat", *own], input=json.dumps(HUG))
     assert shown.stdout == "<|user|>hug\n"

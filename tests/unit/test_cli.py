@@ -43,7 +43,7 @@ def examples() -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     named = commands.main.commands
     for command in (commands.main, *(named[name] for name in named if name != "explore")):
-        lines = (command.help or "").split("Examples:")[1].strip("\n")
+        lines = (command.help or "").split("Examples:")[1].strip("\n").replace("\\\n", "")
         for block in re.split(r"(?m)^ *\$ ", textwrap.dedent(lines))[1:]:
             line, _, output = block.partition("\n")
             found.append((line, textwrap.dedent(output).strip()))
@@ -84,6 +84,7 @@ def test_every_command_has_an_example_and_help_for_each_option() -> None:
     for name, command in commands.main.commands.items():
         result = succeed(name, "--help")
         assert re.search(rf"\$ .*bpe {name}", result.output)
+        assert not re.search(r"\$ .*\S  ", result.output), "lines of an example are joined"
         options = [option for option in command.params if isinstance(option, click.Option)]
         assert all(option.help for option in options)
 
@@ -338,6 +339,12 @@ def test_inspect_shows_the_first_merges_with_their_counts(trained: Path) -> None
     assert "merge 2" not in result.stdout
 
 
+def test_inspect_answers_one_question_at_a_time() -> None:
+    refused = run("inspect", "gpt2", "--llama-cpp", "--text", "")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "Give only one of --text, --opens-in and --llama-cpp." in refused.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("format", ["transformers", "tiktoken"])
 def test_convert_checks_the_file_in_its_library(trained: Path, tmp_path: Path, format: str) -> None:
@@ -370,7 +377,8 @@ def test_convert_writes_nothing_that_fails_its_check(
         (["train", "-", "--vocab-size", "300", "--out", "no/such/x"], b"hug", "no/such"),
         (["encode", "gpt2"], b"ab\xff", "byte 2"),
         (["encode", "gpt2", "no such file"], b"", "no such file"),
-        (["encode", "no such tokenizer"], b"a", "no such tokenizer"),
+        (["encode", "gpt-2x"], b"a", "gpt-2x is neither a file nor the name of a published tok"),
+        (["inspect", "gpt-2x"], b"", "gpt-2x is neither a file nor the name of a published tok"),
         (["encode", "gpt2", "gone.txt"], b"", "'gone.txt' cannot be read: No such file"),
         (
             ["encode", "--pretokenizer", "nope", "gpt2"],
@@ -424,6 +432,7 @@ def test_an_error_names_the_options_of_the_command(trained: Path) -> None:
     assert "Set --byte-fallback, or a" in error(*train, "--character-coverage", "0.9")
     ranks = error(*train, "--format", "tiktoken", "--end-of-word", "</w>")
     assert "train with --base bytes and no --end-of-word." in ranks
+    assert "such as '</w>', or no --end-of-word." in error(*train, "--end-of-word", "")
     assert "from 0 to 300, got 301" in error("shrink", trained, text, "--size", "301")
     assert "Expected --size" in error("shrink", trained, text, "--size", "301")
     # The option of another command, but not with a value that it refuses.

@@ -92,6 +92,8 @@ def test_published_names_and_another_format(
     peer = AutoTokenizer.from_pretrained(tmp_path / "a")
     assert (peer.bos_token, peer.eos_token) == ("<|begin_of_text|>", "<|end_of_text|>")
     assert peer.encode("a<|eot_id|>") == [128_000, 64, 128_009]
+    refused = run("extend", "claude-2", text, "--tokens", "3", "--out", tmp_path / "b")
+    assert refused.stderr.startswith("Error: claude-2: It has a normalizer (NFKC)")
     ranks = ("--format", "tiktoken", "--out", tmp_path / "ranks")
     result = run("extend", "llama3", text, "--tokens", "3", *ranks)
     assert (tmp_path / "ranks" / "tokenizer.tiktoken").is_file()
@@ -125,6 +127,8 @@ def test_characters_are_added_to_cover_a_share_of_the_text(
 def test_impossible_numbers_and_paths_are_one_line(text: Path, tmp_path: Path) -> None:
     for arguments, message in (
         (("shrink", "gpt2", text, "--size", "5"), "cannot shrink below 257"),
+        (("replace", "gpt2", text, "--tokens", "50001"), "50,000 can be removed, not 50,001."),
+        (("replace", "gpt2", text, "--tokens", "99999"), "from 1 to 50,257, got 99999"),
         (("extend", "gpt2", text, "--tokens", "0"), "Expected --tokens as a whole number"),
         (
             ("extend", "gpt2", text, "--tokens", "3", "--character-coverage", "0.9"),

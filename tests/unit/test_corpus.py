@@ -9,6 +9,7 @@ import json
 import pickle
 import resource
 from pathlib import Path
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -304,6 +305,8 @@ def test_a_file_that_is_not_a_table_is_read_whole_and_noted() -> None:
         bpe.read_corpus(Upload("a.csv", b"a,b\n1,2\n"))
     with pytest.raises(bpe.CorpusError, match="no column of text"):
         bpe.read_corpus(Upload("a.parquet", parquet({"a": [1, 2]})))
+    with pytest.raises(bpe.EmptyCorpusError, match=r"a\.parquet has no rows\."):
+        bpe.read_corpus(Upload("a.parquet", parquet({"text": []})))
 
 
 def test_each_string_of_a_json_list_is_a_document() -> None:
@@ -316,6 +319,18 @@ def test_a_row_of_json_with_a_lone_surrogate_is_left_out_and_noted() -> None:
     assert corpus.documents == ("good", "😀")
     assert "lone surrogate" in corpus.notes[0]
     assert "item 2" in corpus.notes[0]
+    with pytest.raises(bpe.EmptyCorpusError, match=r"which UTF-8 cannot encode\.$"):
+        bpe.read_corpus(Upload("a.json", rb'{"text": "\ud800"}'))
+
+
+def test_a_file_that_is_open_as_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("hug")
+    with (
+        path.open() as file,
+        pytest.raises(bpe.ArgumentTypeError, match="in the mode 'rb'"),
+    ):
+        bpe.read_corpus(cast("Any", file))
 
 
 def json_lines(n_lines: int, broken: dict[int, bytes]) -> bytes:
@@ -362,6 +377,11 @@ def test_json_lines_that_are_mostly_broken_are_refused_with_the_first_line() -> 
 def test_a_table_without_rows_of_text_is_refused(name: str, data: bytes) -> None:
     with pytest.raises(bpe.CorpusError, match=name):
         bpe.read_corpus(Upload(name, data))
+
+
+def test_a_csv_column_does_not_replace_another_of_its_name() -> None:
+    corpus = bpe.read_corpus(Upload("a.csv", b"text,text,\nhug hugs,1,2\n"))
+    assert corpus.documents == ("hug hugs",)
 
 
 def test_a_csv_field_of_a_megabyte_is_read() -> None:

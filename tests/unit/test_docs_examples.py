@@ -184,7 +184,7 @@ def test_a_wrong_example_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(tmp_path)
     with pytest.raises(AssertionError, match="printed:\nbpe, version"):
         run_console("$ bpe --version\nnothing\n", set(), set())
-    with pytest.raises(AssertionError, match="does not exist"):
+    with pytest.raises(AssertionError, match="is neither a file nor the name"):
         run_command("bpe encode missing.json", set(), set())
     with pytest.raises(AssertionError, match="Nothing is known of 'rm'"):
         run_command("rm missing.json", set(), set())

@@ -49,7 +49,8 @@ def open_base(
     """
     path, _ = locate(path_or_name)
     if not path.exists() and (known := find_published(str(path_or_name))) is not None:
-        return _published(known)
+        with naming(path_or_name):
+            return _published(known)
     described = read_files_at(path)
     with naming(path_or_name):
         merges = read_merges(described, pretokenizer, special_tokens, across_words=True)

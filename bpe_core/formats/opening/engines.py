@@ -58,6 +58,8 @@ def choose_engine(
     own, why_not = _exact_own(read)
     if own is not None:
         return _chosen_own(read, own, pretokenizer)
+    # Here, so that the refusal of a file that would take a library too long stands alone.
+    read = replace(read, merges=None, source=library_source(read), parsed=None)
     try:
         peer = run_by_library(read)
     except FormatError as error:
@@ -73,8 +75,7 @@ def choose_engine(
     elif isinstance(peer, SentencePieceTokenizer) and peer.model != "BPE":
         why_not = ""  # its origin says that
     provenance = _joined(read.origin, why_not, f"Encoded by {peer.engine}.", read.note)
-    source = library_source(read)
-    chosen = replace(read, merges=None, source=source, parsed=None, provenance=provenance)
+    chosen = replace(read, provenance=provenance)
     return chosen, NamedEncoder(read.name, peer, provenance, read.chat)
 
 
