@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import CancelledError
 from threading import Event
 from typing import Any
@@ -23,6 +24,7 @@ from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.work.background import TooMuchWorkError
 
 SAMPLE = 2_000
+TIME_LEFT = re.compile(r"Whole text: .+ of .+, .+ a second, about \d+ (s|min|h) left")
 
 
 class HeldBack:
@@ -79,6 +81,9 @@ def test_the_first_figures_are_of_a_sample_and_marked(
     assert marked(app)
     assert "On a sample of held-out text" in sentence(app)
     assert app.button(key="compare_whole_cancel").label == "Cancel"
+    wait_until(compared.works(), known_work(compared.works()), lambda each: bool(each.progress))
+    (bar,) = app.run().get("progress")
+    assert TIME_LEFT.match(bar.proto.text)
     downloads = {each.proto.label: each.proto.disabled for each in app.get("download_button")}
     assert downloads["CSV"]
     assert downloads["Download the report"]

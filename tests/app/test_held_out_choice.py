@@ -9,7 +9,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.files.store import new_id
 from tests.app.adapting import small_base
-from tests.app.pages import OpenApp, in_address, page_text, read_query, upload
+from tests.app.pages import OpenApp, in_address, page_text, read_query, sentence, upload
 from tests.app.training import choose, train
 from tests.projects import projects
 from tests.zipping import make_zip
@@ -115,6 +115,7 @@ def test_own_files_are_held_out_and_their_copies_are_not_trained_on(open_app: Op
     assert stored.run.corpus_bytes == sum(map(len, DOCUMENTS.values())) - len(OWN["copy.txt"])
     assert stored.run.origin.split is not None
     assert stored.run.origin.split.by == f"file:{stored.held_out.sha256}"
+    assert sentence(open_app("compare", run=stored.id)).startswith("On your own files")
     # From the run alone, and from the address.
     for again in (open_app("train", run=stored.id), open_app(**read_query(app))):
         assert f"Your own files, {n_bytes:,} bytes in 2 documents" in page_text(again)
