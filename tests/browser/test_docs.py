@@ -5,15 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from tests.browser.serving import served
 from tests.browser.test_accessibility import SCHEMES, broken_rules
 from tests.new_process import ROOT
 
-PAGES = ("index", "decide", "operations", "cli")
+PAGES = {"light": ("index", "cli"), "dark": ("decide", "operations")}
 # Material's own: its dialog for the search has no name, its buttons to copy code are in unnamed
 # landmarks, and its wide tables scroll without a tab stop, which Chromium gives them itself.
 OF_THE_THEME = ("aria-dialog-name", "landmark-unique", "scrollable-region-focusable")
@@ -30,10 +31,10 @@ def docs_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(params=SCHEMES, ids=["light", "dark"])
-def docs_page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
-    """Return a tab that fails the test if it asks another host or shows an error."""
-    scheme, width = request.param
+@pytest.mark.parametrize(("scheme", "width"), SCHEMES)
+def test_pages_load_nothing_from_other_hosts_are_accessible_and_searched(
+    browser: Browser, docs_url: str, scheme: Literal["light", "dark"], width: int
+) -> None:
     page = browser.new_page(
         color_scheme=scheme, viewport={"width": width, "height": 900}, reduced_motion="reduce"
     )
@@ -48,26 +49,16 @@ def docs_page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page
             else problems.append(asked.url)
         ),
     )
-    yield page
+    allowed = {rule: {"enabled": False} for rule in OF_THE_THEME}
+    for name in PAGES[scheme]:
+        page.goto(f"{docs_url}/{name}.html")
+        expect(page.locator("article h1")).to_be_visible()
+        excess = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert excess <= 0, f"{name} is {excess} pixels too wide"
+        assert broken_rules(page, rules=allowed) == [], name
+    page.keyboard.press("/")
+    # The search listens to keys, which filling in a text doesn't press.
+    page.locator("input.md-search__input").press_sequentially("bootstrap")
+    expect(page.locator(".md-search-result__item").first).to_contain_text("Held-out text")
     page.close()
     assert problems == []
-
-
-def test_pages_load_nothing_from_other_hosts_and_are_accessible(
-    docs_page: Page, docs_url: str
-) -> None:
-    allowed = {rule: {"enabled": False} for rule in OF_THE_THEME}
-    for name in PAGES:
-        docs_page.goto(f"{docs_url}/{name}.html")
-        expect(docs_page.locator("article h1")).to_be_visible()
-        width = docs_page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        assert width <= 0, f"{name} is {width} pixels too wide"
-        assert broken_rules(docs_page, rules=allowed) == [], name
-
-
-def test_the_search_finds_a_page(docs_page: Page, docs_url: str) -> None:
-    docs_page.goto(docs_url)
-    docs_page.keyboard.press("/")
-    # The search listens to keys, which filling in a text doesn't press.
-    docs_page.locator("input.md-search__input").press_sequentially("bootstrap")
-    expect(docs_page.locator(".md-search-result__item").first).to_contain_text("Held-out text")
