@@ -17,7 +17,7 @@ from tests.browser.serving import find_server, running_app
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
-LARGE = 6_000_000
+LARGE = 4_100_000
 """Large enough that reading and training each use a separate process."""
 SHORT = b"the cat sat on the mat and the dog sat on the log\n" * 200
 METRICS = {"BPE_EXPLORER_METRICS": "1"}

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.web.server.app_discovery import discover_asgi_app
 
-from tests.app.pages import picker_label
+from tests.app.pages import OpenApp, in_address, picker_label, sent
 from tests.app.stored import store_hugs
-from tests.app_pages import PAGES, START
+from tests.app.training import train
+from tests.app_pages import PAGES, PAGES_OF_A_RUN, START
+from tests.new_process import ROOT, run_python
+from ui.components.start_loop import MAX_SENTENCE_LENGTH
 from ui.shell.recent_runs import MAX_RECENT_RUNS
 from ui.storage import run_store
+from ui.storage.run_store import SAMPLE_RUN_ID
 
 
 @pytest.mark.parametrize(("page", "title"), [("start", START), *PAGES.items()])
@@ -114,3 +120,130 @@ def test_other_fields_bound_to_the_address_accept_any_value(
 ) -> None:
     app = open_app(page, **{key: "nothing of ours"})
     assert not app.error
+
+
+# Plotly is not in `heavy`, because Streamlit itself imports it.
+_IMPORTS = """
+import sys
+import ui.components.start_loop, ui.shell.frame, ui.shell.recent_runs
+import ui.corpus.own_text_field, ui.serving.warm_up
+heavy = ("pandas", "numba", "tokenizers", "tiktoken")
+print([name for name in heavy if name in sys.modules])
+"""
+
+
+def open_start(**query: str) -> AppTest:
+    """Open the bare address as a new visitor."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def titles(app: AppTest) -> list[str]:
+    return [title.value for title in app.title]
+
+
+def test_the_bare_address_shows_the_loop_and_three_doors() -> None:
+    app = open_start(sentence="Ada Ada")
+    assert titles(app) == [START]
+    assert app.query_params["sentence"] == "Ada Ada"
+    given = sent(app, "longest")
+    assert given["longest"] == MAX_SENTENCE_LENGTH
+    assert 0 < len(given["sentence"]) <= MAX_SENTENCE_LENGTH
+    assert [door["path"] for door in given["doors"]] == ["train", "token_boundaries", "lessons"]
+    assert all((ROOT / "pages" / f"{door['path']}.py").is_file() for door in given["doors"])
+    # A run left in the address by Back leads nowhere, and other pages remove the sentence.
+    app.query_params["run"] = "sample"
+    app.run()
+    assert titles(app) == [START]
+    assert "run" not in app.query_params
+    app.switch_page("pages/lessons.py").run()
+    assert "sentence" not in app.query_params
+
+
+@pytest.mark.parametrize("name", ["run", "job", "goto"])
+def test_a_link_to_a_run_at_the_bare_address_leads_to_train(name: str) -> None:
+    app = open_start(**{name: "sample"})
+    assert titles(app) == ["Train"]
+    assert "goto" not in app.query_params
+
+
+def test_the_page_imports_nothing_heavy() -> None:
+    assert run_python(_IMPORTS) == "[]\n"
+
+
+_FIRST_VISITS = """
+import sys
+from streamlit.testing.v1 import AppTest
+from ui.run.corpus_summary import pretoken_figures
+from ui.serving.warm_up import warm_up_rest, warm_up_start
+
+warm_up_start()
+warm_up_rest()
+before = set(sys.modules)
+for page in ("train", "merge_loop"):
+    app = AppTest.from_file("ROOT/app.py", default_timeout=120).run()
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception, app.exception
+ours = ("ui.", "bpe_core.", "plotly.graph_objects", "pandas.core", "numba.core")
+print(sorted(name for name in set(sys.modules) - before if name.startswith(ours)))
+"""
+
+
+def test_first_visits_import_no_module_after_warming_up() -> None:
+    code = _FIRST_VISITS.replace("ROOT", str(ROOT))
+    assert run_python(code).splitlines()[-1] == "[]"
+
+
+def test_streamlit_finds_the_server() -> None:
+    assert discover_asgi_app(ROOT / "serve.py").import_string == "serve:app"
+
+
+def visit(app: AppTest, run_ids: Sequence[str]) -> None:
+    for run_id in run_ids:
+        app.query_params["run"] = run_id
+        app.run()
+
+
+def test_train_is_pressed_on_the_untouched_first_page_twice(open_app: OpenApp) -> None:
+    app = open_app()
+    runs = [in_address(train(app), "run") for _ in range(2)]
+    assert len(set(runs)) == 2
+    labels = app.menu_button[0].options
+    assert len(set(labels)) == 3
+    # The sample's label is distinct without a time.
+    assert [": " not in label and "trained at " in label for label in labels[1:]] == [True, True]
+    assert picker_label(app) == f"Run: {labels[1]}"
+    for run_id, page in zip(cycle(runs), PAGES_OF_A_RUN, strict=False):
+        again = open_app(page, run=run_id)
+        assert not again.error, page
+
+
+# Labels of any titles differ: tests/unit/test_labels.py.
+def test_any_two_runs_of_one_name_are_listed_and_opened_by_their_labels(open_app: OpenApp) -> None:
+    title = "<b>[a](b) :red[a]\u202egnp.exe\n:material/home:"
+    app = open_app("merge_loop")
+    runs = [store_hugs(title), store_hugs(title), store_hugs(title, tie_break="first-seen")]
+    visit(app, runs)
+    labels = app.menu_button[0].options
+    assert len(set(labels)) == len(labels) == 4
+    for run_id in (*runs, SAMPLE_RUN_ID):
+        app.menu_button[0].click(run_id)
+        app.run()
+        assert app.query_params.get("run", [SAMPLE_RUN_ID]) in ([run_id], run_id)
+
+
+def test_compare_offers_each_run_of_one_name_and_adds_the_chosen_one(
+    open_app: OpenApp,
+) -> None:
+    app = open_app("compare")
+    runs = [store_hugs("Hugs"), store_hugs("Hugs", tie_break="first-seen")]
+    visit(app, runs)
+    app.menu_button[0].click(SAMPLE_RUN_ID)
+    app.run()
+    assert len(set(app.menu_button(key="add_run").options)) == 2
+    for run_id in runs:
+        app.menu_button(key="add_run").click(run_id)
+        app.run()
+    assert in_address(app, "with") == ",".join(["gpt2", *(f"run-{run_id}" for run_id in runs)])

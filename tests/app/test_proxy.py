@@ -242,4 +242,3 @@ def test_a_password_is_asked_for(app: str, tmp_path: Path) -> None:
         # ada:secret, and ada:other
         assert proxy.ask("/", "Authorization: Basic YWRhOnNlY3JldA==")[0] == 200
         assert proxy.ask("/", "Authorization: Basic YWRhOm90aGVy")[0] == 401
-

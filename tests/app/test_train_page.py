@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,13 +14,13 @@ from streamlit.testing.v1.element_tree import Block
 
 import bpe_core as bpe
 from bpe_core.pretokenizers import pretokenizers
-from tests.app.pages import OpenApp, errors, in_address, page_text, upload
+from tests.app.pages import OpenApp, errors, in_address, page_text, paste, upload
 from tests.app.training import assert_press_is_refused, choose, held_back, train, until_ended
 from tests.waiting import wait_until
 from ui.look.glossary import GLOSSARY
 from ui.storage.held_out_text import HELD_OUT_SEED
 from ui.storage.run_files import CorpusOrigin
-from ui.storage.run_store import load_run
+from ui.storage.run_store import MAX_UNCLAIMED, Trained, load_run, store_run
 from ui.work import jobs
 
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
@@ -345,3 +347,38 @@ def test_a_training_cancelled_in_the_queue_is_reported_once(open_app: OpenApp) -
     assert not app.run().info
     manager.cancel(for_long)
     wait_until(manager, for_long)
+
+
+def others_train(n: int) -> None:
+    """Store runs of other visitors, which stay in memory too if they cannot be saved."""
+    words = bpe.Corpus.from_word_counts({"hug": 2})
+    run = bpe.train(words, bpe.TrainingConfig(257, special_tokens=()))
+    for _ in range(n):
+        store_run(Trained("Hugs", run, words.split(0)[1]))
+
+
+def test_other_visitors_runs_do_not_evict_the_run_of_an_open_session(
+    open_app: OpenApp, tmp_path: Path
+) -> None:
+    app = paste(open_app(), RHYME)
+    shutil.rmtree(tmp_path / "runs", ignore_errors=True)  # it has the pasted text
+    (tmp_path / "runs").write_text("a file where the folder should be")
+    train(app)
+    others_train(2 * MAX_UNCLAIMED)
+    app.run()
+    assert not app.error
+    assert "disk is full" in app.warning[0].value
+    assert "this run is not saved" in app.warning[0].value
+    assert "Pasted text" in page_text(app)
+    assert app.get("download_button")
+    # The same holds for a training that ends while its visitor is on another page.
+    app.text_area(key="corpus_pasted").set_value(RHYME.upper()).run()
+    app.button(key="train").click().run()
+    job_id = in_address(app, "job")
+    app.switch_page("pages/lessons.py").run()
+    wait_until(jobs.manager(), job_id)
+    app.run()
+    others_train(2 * MAX_UNCLAIMED)
+    app.switch_page("pages/train.py").run()
+    assert not app.error
+    assert load_run(in_address(app, "run")).run.corpus_bytes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -53,8 +54,16 @@ def length(page: Page) -> Locator:
     return page.locator(".loop .length")
 
 
+def scrubber(page: Page) -> Locator:
+    return page.get_by_role("slider", name="Merges done")
+
+
 def scrub_to(page: Page, step: int) -> None:
-    page.get_by_role("slider", name="Merges done").fill(str(step))
+    scrubber(page).fill(str(step))
+
+
+def last_step(page: Page) -> int:
+    return int(scrubber(page).get_attribute("max") or 0)
 
 
 def wait_until_kept(page: Page, sentence: str) -> None:
@@ -83,9 +92,8 @@ def test_the_bare_address_is_alive_and_leads_to_three_merges_to_guess(
     expect(page.get_by_role("heading", level=1)).to_have_text(START)
     # It begins to play by itself.
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    expect(length(page)).to_have_text("69 characters, now 64 tokens")
-    last = int(page.get_by_role("slider", name="Merges done").get_attribute("max") or 0)
-    scrub_to(page, last - 4)
+    expect(length(page)).to_have_text(re.compile("69 characters, now 6[4-8] tokens"))
+    scrub_to(page, last_step(page) - 4)
     page.get_by_role("button", name="Play").click()
     sentence = page.locator(".loop .sentence")
     expect(sentence).to_have_text("Your turn, 1 of 3. Which pair is joined next?")
@@ -113,6 +121,7 @@ def test_a_typed_name_is_cut_and_learned_without_the_server_or_written_twice(tab
     expect(tab.get_by_text("Type your name, or any sentence:")).to_be_visible()
     field(tab).press_sequentially("Ada Ada")
     expect(words(tab)).to_have_count(2)
+    scrub_to(tab, last_step(tab))
     expect(length(tab)).to_have_text("7 characters, now 3 tokens")
     for word, label in zip(words(tab).all(), ("Ada", "space, Ada"), strict=True):
         expect(word).to_have_attribute("aria-label", label)
@@ -165,6 +174,7 @@ def test_keys_and_the_slider_step_and_guess(still_tab: Page) -> None:
     for key in ("Home", " "):
         still_tab.keyboard.press(key)
     expect(still_tab.get_by_role("button", name="Pause")).to_be_visible()
+    still_tab.keyboard.press(" ")
     expect(still_tab.locator(".spoken").first).to_contain_text("tokens")
 
     # Outside the field, the letters are Streamlit's shortcuts, and the space plays.
