@@ -1,17 +1,43 @@
-"""Adapt: domain terms, and new tokens that are left out or pinned."""
+"""Adapt: domain terms, tokens left out or pinned, and characters that the base lacks."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
 
 import pytest
+from sentencepiece import SentencePieceProcessor
 from streamlit.testing.v1 import AppTest
 
+import bpe_core as bpe
+from bpe_core.adapting.adapted import count_with_missing
+from bpe_core.adapting.gains import cut_after, list_new_ids
+from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
+from bpe_core.formats.load_save import dumps
 from bpe_core.tokenizer.gpt2 import gpt2
-from tests.app.adapting import open_extended, run_extension
-from tests.app.pages import OpenApp, in_address, page_text, paste, sent_table, unescaped_text
-from tests.app.training import held_back
+from tests.app.adapting import (
+    open_extended,
+    open_with_base,
+    read_kinds,
+    read_verdict,
+    run_extension,
+)
+from tests.app.pages import (
+    OpenApp,
+    in_address,
+    metrics,
+    page_text,
+    paste,
+    sent_table,
+    unescaped_text,
+)
+from tests.app.training import held_back, known_work
+from tests.waiting import wait_until
+from ui.adapt import background_work, files_part
 from ui.storage.run_store import StoredRun
+from ui.train.presets import CONFIGS, LLAMA
 
 TEXT = "".join(
     f"Schifffahrtsgesellschaft {n} und Donaudampfschifffahrt im <b>Kubernetes</b> Cluster\n"
@@ -129,3 +155,131 @@ def test_hostile_terms_do_not_break_the_page(open_app: OpenApp) -> None:
     assert "\u202e" not in shown
     assert "](http" not in shown
     assert "**b**”" not in shown
+
+
+JAPANESE = "".join(f"東京都庁と京都市役所 hugs {n}\n" for n in range(400))
+CHARACTERS = {*"東京都庁と市役所"}
+
+
+@cache
+def base() -> bpe.Tokenizer:
+    """Return a small tokenizer like Llama 2's, whose text had no Japanese."""
+    return bpe.train(
+        ["the hugs of a pug 0123456789\n" * 9], replace(CONFIGS[LLAMA], vocab_size=300)
+    ).tokenizer
+
+
+def open_base(open_app: OpenApp, mode: str = "Extend") -> AppTest:
+    """Open Adapt on a model file of the base, with a text pasted."""
+    return open_with_base(open_app, dumps(base(), "sentencepiece"), mode, JAPANESE)
+
+
+def extend(app: AppTest, n_tokens: int) -> StoredRun:
+    app.number_input(key="adapt_tokens").set_value(float(n_tokens)).run()
+    return run_extension(app)
+
+
+def count_new(app: AppTest) -> int:
+    return sum(n for n, _ in read_kinds(app).values() if n > 0)
+
+
+def test_characters_are_among_the_new_tokens_of_all_figures(open_app: OpenApp) -> None:
+    app = open_base(open_app)
+    assert app.number_input(key="adapt_coverage").value == DEFAULT_COVERAGE
+    stored = extend(app, 12)
+    run = stored.run
+    vocab = run.tokenizer.vocab
+    new = [vocab[id].decode() for id in list_new_ids(run)]
+    assert (len(new), {*new[:8]}, len(run.merges)) == (12, CHARACTERS, 4)
+    counts = [count_with_missing(cut_after(run, kept), stored.held_out) for kept in range(13)]
+    assert counts[0] == count_with_missing(base(), stored.held_out)
+    fewer = [100 * (1 - count / counts[0]) for count in counts]
+    assert f"With 12 new tokens, held-out text takes {fewer[12]:.1f}%" in read_verdict(app)
+    assert f"{counts[0]:,} → {counts[12]:,} tokens" in read_verdict(app)
+    assert "8 new characters and 4 merges after those of the base" in unescaped_text(app)
+    assert count_new(app) == 12
+    slider = app.slider(key=f"tokens_kept_{stored.id}")
+    assert slider.max == 12
+    slider.set_value(5).run()
+    assert metrics(app)["Next 7 tokens"] == f"{fewer[12] - fewer[5]:.2f}%"
+    shown = f"Tokens added **5** :gray[of 12, {base().vocab_size + 5:,} in all]"
+    assert shown in unescaped_text(app)
+    assert count_new(app) == 5
+    rows = sent_table(app, "New tokens and the tokens they replace")["rows"]
+    assert [row[0] for row in rows] == new[:5]
+
+
+def test_the_written_model_has_the_characters_of_the_cut(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[Mapping[str, bytes]] = []
+    without = files_part.without_folders
+
+    def note(files: Mapping[str, bytes]) -> dict[str, bytes]:
+        written.append(files)
+        return without(files)
+
+    monkeypatch.setattr(files_part, "without_folders", note)
+    app = open_base(open_app)
+    stored = extend(app, 12)
+    app.slider(key=f"tokens_kept_{stored.id}").set_value(5).run()
+    for files, n_new in zip(written, (12, 5), strict=True):
+        (model,) = files.values()
+        library = SentencePieceProcessor()
+        library.LoadFromSerializedProto(model)  # pyright: ignore[reportUnknownMemberType]
+        assert library.vocab_size() == base().vocab_size + n_new
+        expected = cut_after(stored.run, n_new).encode("東京都庁 hugs")
+        assert library.encode("東京都庁 hugs") == expected
+
+
+def test_a_share_of_0_adds_no_characters(open_app: OpenApp) -> None:
+    app = open_base(open_app)
+    app.number_input(key="adapt_coverage").set_value(0.0).run()
+    run = extend(app, 3).run
+    assert run.continues is not None
+    assert not run.continues.characters
+    again = open_app("adapt", run=in_address(app, "run"))
+    assert again.number_input(key="adapt_coverage").value == 0
+
+
+def test_a_run_of_characters_alone_is_shown(open_app: OpenApp) -> None:
+    app = open_base(open_app)
+    stored = extend(app, 4)
+    assert not stored.run.merges
+    assert "With 4 new tokens" in read_verdict(app)
+    assert count_new(app) == 4
+    for page in ("merge_loop", "pair_frequencies", "compare", "vocabulary"):
+        assert not open_app(page, run=stored.id).exception
+
+
+def test_terms_count_their_characters(open_app: OpenApp) -> None:
+    app = open_base(open_app)
+    app.text_area(key="adapt_terms").set_value("京都").run()
+    (cost,) = extend(app, 12).run.terms
+    assert (cost.token, cost.characters_added, cost.tokens_added) == ("京都".encode(), 2, 1)
+    assert "Together they took 3 new tokens, and their merges save" in unescaped_text(app)
+    (row,) = sent_table(app, "What each term cost")["rows"]
+    assert row[1][0] == "3"
+
+
+@pytest.mark.slow
+def test_replaced_tokens_are_characters_too(open_app: OpenApp) -> None:
+    app = open_base(open_app, "Replace")
+    app.number_input(key="replace_tokens").set_value(10.0).run()
+    assert app.number_input(key="replace_coverage").value == DEFAULT_COVERAGE
+    app.button(key="replace").click().run()
+    work = background_work.replacings()
+    found = wait_until(work, known_work(work)).result
+    assert found is not None
+    app.run()
+    assert {*found.sizes[-1].characters} == CHARACTERS
+    adapted = found.adapted.tokenizer
+    assert adapted.vocab_size == base().vocab_size
+    new = [adapted.vocab[id].decode() for id in sorted(adapted.vocab)[-10:]]
+    assert {*new[:8]} == CHARACTERS
+    rows = sent_table(app, "New tokens and the tokens they replace")["rows"]
+    assert [row[0].replace("␣", " ") for row in rows] == new
+    assert count_new(app) == 10
+    saved = sum(tokens for _, tokens in read_kinds(app).values())
+    assert saved == found.judged.tokens[0] - found.judged.tokens[-1]
+    assert found.judged.tokens[-1] < found.judged.tokens[0]

@@ -5,23 +5,37 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
 import bpe_core as bpe
+from bpe_core.formats.checking.readers import find_reader
+from bpe_core.formats.transformers_folder import FOLDER
 from bpe_core.pretokenizers import pretokenizers
-from tests.app.pages import OpenApp, errors, in_address, page_text, paste, upload
-from tests.app.training import assert_press_is_refused, choose, held_back, train, until_ended
+from tests.app.pages import OpenApp, errors, in_address, page_text, paste, unescaped_text, upload
+from tests.app.training import (
+    assert_press_is_refused,
+    choose,
+    held_back,
+    known_work,
+    train,
+    until_ended,
+)
 from tests.waiting import wait_until
 from ui.look.glossary import GLOSSARY
+from ui.run.downloads import checks, downloads
 from ui.storage.held_out_text import HELD_OUT_SEED
 from ui.storage.run_files import CorpusOrigin
-from ui.storage.run_store import MAX_UNCLAIMED, Trained, load_run, store_run
+from ui.storage.run_store import MAX_UNCLAIMED, SAMPLE_RUN_ID, Trained, load_run, store_run
 from ui.work import jobs
+from ui.work.background import TooMuchWorkError
+from ui.work.task import Status
 
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
 SMALL = bpe.TrainingConfig(260)
@@ -382,3 +396,49 @@ def test_other_visitors_runs_do_not_evict_the_run_of_an_open_session(
     app.switch_page("pages/train.py").run()
     assert not app.error
     assert load_run(in_address(app, "run")).run.corpus_bytes
+
+
+FORMATS = ("huggingface", "transformers", "gpt2", "tiktoken", "gguf", "native")
+
+
+def test_each_download_is_opened_in_the_background(open_app: OpenApp) -> None:
+    app = open_app()
+    wait_until(checks(), known_work(checks()))
+    app.run()
+    shown = unescaped_text(app)
+    for format in FORMATS:
+        assert f"no reader of {format}" in shown
+    assert "Opening it" not in shown
+
+
+def test_the_lines_that_load_a_download_are_beside_it(open_app: OpenApp) -> None:
+    tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
+    shown = [code.value for code in open_app().code]
+    for format in FORMATS:
+        lines = find_reader(format).lines(tokenizer).code.strip()
+        assert any(code.endswith(lines) for code in shown)
+    assert "bpe encode-corpus corpus/ -t tokenizer.json --out tokens/" in shown
+
+
+def test_the_transformers_folder_unzips_to_the_folder_that_its_lines_open() -> None:
+    (folder,) = (each for each in downloads(SAMPLE_RUN_ID) if each.format == "transformers")
+    assert folder.data is not None
+    with ZipFile(BytesIO(folder.data())) as archive:
+        assert {name.partition("/")[0] for name in archive.namelist()} == {FOLDER}
+    assert f'from_pretrained("{FOLDER}")' in folder.code
+
+
+def test_slow_checks_and_a_busy_server_leave_the_downloads(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise TooMuchWorkError("32 others are already waiting.")
+
+    live = Status("id", "", "running", 0, None, False, 0.0, 0.0, None, None)
+    monkeypatch.setattr(checks(), "status", lambda _: live)
+    for check, said in ((lambda *_: live, "Opening it with"), (refuse, "Not checked yet")):
+        monkeypatch.setattr("ui.run.download_rows.check_formats", check)
+        app = open_app()
+        assert not app.error
+        assert len(app.get("download_button")) == 6
+        assert said in page_text(app)

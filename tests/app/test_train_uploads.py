@@ -1,4 +1,4 @@
-"""Uploads on Train: columns of tables, encodings of texts, notes on both, and files of counts."""
+"""Uploads: columns of tables, encodings of texts, notes on both, files of counts, and limits."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Selectbox
 
 import bpe_core as bpe
-from tests.app.pages import OpenApp, errors, in_address, unescaped_text, upload
+from bpe_core.formats.load_save import dumps
+from bpe_core.tokenizer.gpt2 import gpt2
+from tests.app.pages import OpenApp, errors, in_address, page_text, press, unescaped_text, upload
 from tests.app.training import assert_press_is_refused, choose, train
 from tests.zipping import make_zip
 from ui.corpus.uploads import ReadUploads
+from ui.shell import file_upload
 from ui.shell.workspace import state_key
 from ui.storage.run_store import load_run
 
@@ -246,3 +249,72 @@ def test_two_files_of_counts_and_a_damaged_one_are_refused_and_adapt_asks_for_te
     app.segmented_control(key="corpus_source").set_value("Upload").run()
     upload(app, "corpus_uploads", ("counts.parquet", counts_file))
     assert "this page needs the text" in errors(app)
+
+
+PUGS = b"hug hugs pug pugs\n" * 60
+TOO_MUCH = (("a.txt", PUGS), ("b.txt", PUGS))
+LIMIT = "Up to 500 MB in total."
+PROBLEM = "Your files exceed 0 MB in total"
+
+
+@pytest.fixture
+def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_upload, "MAX_BYTES", 2_000)
+
+
+def submit_files(app: AppTest, uploader: str, button: str, *files: tuple[str, bytes]) -> AppTest:
+    (key,) = (each.key for each in app.file_uploader if str(each.key).startswith(uploader))
+    return press(upload(app, str(key), *files), button)
+
+
+@pytest.mark.usefixtures("small_limit")
+def test_train_reads_files_up_to_the_limit(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Upload")
+    assert LIMIT in page_text(app)
+    upload(app, "corpus_uploads", ("a.txt", PUGS))
+    assert not app.error
+    assert not app.button(key="train").disabled
+    upload(app, "corpus_uploads", *TOO_MUCH)
+    assert PROBLEM in errors(app)
+    assert_press_is_refused(app)
+
+
+@pytest.mark.usefixtures("small_limit")
+def test_other_pages_read_files_up_to_the_limit(open_app: OpenApp) -> None:
+    app = open_app("pair_frequencies", part="How large?")
+    upload(app, "held_out_files", *TOO_MUCH)
+    assert PROBLEM in errors(app)
+    app = open_app("token_boundaries")
+    app.file_uploader(key="boundaries_file").upload("c.txt", 2 * PUGS, "text/plain").run()
+    assert PROBLEM in errors(app)
+
+
+@pytest.mark.usefixtures("small_limit")
+@pytest.mark.parametrize(
+    ("uploader", "button"),
+    [("add_upload", "Add from files"), ("parallel_upload", "Compare these")],
+)
+def test_the_forms_of_compare_take_files_up_to_the_limit(
+    open_app: OpenApp, uploader: str, button: str
+) -> None:
+    app = open_app("compare", part="Languages")
+    assert page_text(app).count(LIMIT) == 2
+    submit_files(app, uploader, button, *TOO_MUCH)
+    assert errors(app).startswith(PROBLEM)
+
+
+def test_tokenizers_and_sentences_are_kept_for_one_visit_up_to_the_limit(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_app("compare")
+    first, second = (dumps(gpt2().truncated(n), "native") for n in (20, 21))
+    monkeypatch.setattr(file_upload, "MAX_BYTES", sum(map(len, first.values())) + 1_000)
+    for files in (first, second):
+        submit_files(app, "add_upload", "Add from files", *files.items())
+    assert "kept for you would exceed" in errors(app)
+    assert in_address(app, "with").count("file-") == 1
+    app.segmented_control(key="part").set_value("Languages").run()
+    sentences = ("a.csv", b"English,German\nHi.,Hallo.\n" * 99)
+    submit_files(app, "parallel_upload", "Compare these", sentences)
+    assert "kept for you would exceed" in errors(app)
+    assert "sentences" not in app.query_params
