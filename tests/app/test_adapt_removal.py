@@ -173,18 +173,24 @@ def test_the_result_of_replacing_survives_a_reload(open_app: OpenApp, orders: li
     app.text_area(key="adapt_keep").set_value("a").run()
     app.button(key="replace").click().run()
     (order,) = orders
-    wait_until(background_work.replacings(), f"{order.id} 5")
+    found = wait_until(background_work.replacings(), f"{order.id} 5").result
+    assert found is not None
+    unwanted = found.at(1).tokenizer.vocab[int(found.sizes[1].merges[-1, 2])]
     app.run()
     (left_out,) = (each for each in app.multiselect if each.label == "Leave out")
-    left_out.set_value([left_out.options[0]]).run()
+    left_out.set_value([unwanted.hex()]).run()
     app.button(key="extend_again").click().run()
-    wait_until(background_work.replacings(), f"{orders[1].id} 5")
+    again = wait_until(background_work.replacings(), f"{orders[1].id} 5").result
+    assert again is not None
+    assert unwanted in found.adapted.tokenizer.vocab.values()
+    assert unwanted not in again.adapted.tokenizer.vocab.values()
     app.run()
+    assert "New tokens left out: 1. Pinned: 0." in unescaped_text(app)
     assert "With 5 tokens replaced" in read_verdict(app)
     # The browser puts what is chosen in these widgets in the address.
     bound = {"adapt": "Replace", "replace_tokens": "5", "shrink_order": "Last learned first"}
-    again = open_app("adapt", **read_query(app) | bound)
-    assert read_verdict(again) == read_verdict(app)
+    reloaded = open_app("adapt", **read_query(app) | bound)
+    assert read_verdict(reloaded) == read_verdict(app)
 
 
 def test_wrong_choices_in_the_address_are_ignored(open_app: OpenApp) -> None:

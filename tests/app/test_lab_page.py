@@ -11,8 +11,6 @@ from streamlit.testing.v1 import AppTest
 
 from bpe_core.corpus.samples import load_sample
 from bpe_core.lab.measurements import (
-    SMALL_CHARACTERS,
-    SMALL_TRAINING_CHARACTERS,
     LabOrder,
     small_order,
 )
@@ -106,16 +104,8 @@ def test_a_first_visit_shows_a_small_measurement_with_its_progress(
     assert "Cancel" not in [button.label for button in app.button]
     text = "\n".join(load_sample("python-reference").documents)
     order = small_order(text, load_run(SAMPLE_RUN_ID).run.tokenizer)
-    status = wait_until(measurements.manager(), order.fingerprint)
-    assert status.result is not None
-    found = status.result.results.encoding
-    assert max(one.n_bytes for one in found) == len(text[:SMALL_CHARACTERS].encode())
-    assert max(one.n_calls for one in found) == 3
-    small = wait_until(measurements.manager(), small_order(text).fingerprint)
-    assert small.result is not None
-    trained = small.result.results.training
-    assert max(one.n_bytes for one in trained) == len(text[:SMALL_TRAINING_CHARACTERS].encode())
-    assert {one.name for one in trained} == {"reference", "engine", "tokenizers"}
+    wait_until(measurements.manager(), order.fingerprint)
+    wait_until(measurements.manager(), small_order(text).fingerprint)
     app.run()
     assert len(speeds(app)) == 8
     assert n_marked_small(app) == 2

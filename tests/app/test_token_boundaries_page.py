@@ -85,20 +85,6 @@ def test_small_letters_and_lost_accents_are_shown_as_changes(open_app: OpenApp) 
     assert any(each and each.startswith("##") for each in view(app)["packed"]["table"]["written"])
 
 
-def test_a_tokenizer_is_added_on_the_page_and_kept_in_the_address(
-    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(VARIABLE, str(TOKENIZERS))
-    app = open_app("token_boundaries", text="hug")
-    app.selectbox(key="add_by_name").set_value("qwen2").run()
-    app.button(key="add_by_name_button").click().run()
-    assert not app.error
-    assert app.segmented_control(key="tokenizer").options[-1] == "Qwen 2"
-    assert app.query_params["with"] == "gpt2,qwen2"
-    app.segmented_control(key="tokenizer").set_value("Qwen 2").run()
-    assert ids(app) == opened_by_name("qwen2").encoder.encode("hug")
-
-
 def test_an_uploaded_file_is_shown_and_an_unreadable_one_is_refused(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -218,11 +218,6 @@ def test_the_page_shows_how_the_special_tokens_were_read(open_app: OpenApp) -> N
     assert "256 bytes + 2 special" in page_text(app)
     app.text_input(key="settings_end_of_word").set_value("  ").run()
     assert "Only spaces, so there is no marker." in page_text(app)
-    app.number_input(key="settings_vocab_size").set_value(300).run()
-    train(app)
-    config = load_run(in_address(app, "run")).run.config
-    assert config.special_tokens == ("[CLS]", "my token")
-    assert config.end_of_word is None
 
 
 def test_the_next_training_replaces_one_that_failed(open_app: OpenApp) -> None:

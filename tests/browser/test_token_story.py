@@ -17,26 +17,6 @@ HOSTILE_LINE = (
 )
 
 
-def test_choosing_a_token_shows_its_steps_and_training_lines(tab: Page) -> None:
-    go_to_address(tab, f"/token_boundaries?text={quote('the iterator yields 日本 🧩')}")
-    scroller = tab.locator(".view .scroller")
-    scroller.locator(".token").filter(has_text="iterator").click()
-    expect(tab.get_by_text("The pre-token ␣iterator.")).to_be_visible()
-    steps = tab.get_by_role("table", name="The pre-token after each merge")
-    expect(steps.locator("tbody tr")).to_have_count(9)
-    expect(steps.locator("tbody tr").last).to_contain_text("iterator")
-    origin = tab.locator(".origin")
-    expect(origin).to_contain_text("times in the training text")
-    expect(origin.locator(".lines li")).to_have_count(6)
-    assert set(origin.locator(".lines .hit").all_inner_texts()) == {" iterator"}
-    # Choose another token by keyboard, and then another text with other tokens.
-    scroller.focus()
-    tab.keyboard.press("Home")
-    expect(tab.get_by_text("The pre-token the.")).to_be_visible()
-    tab.locator("textarea").fill("classes")
-    expect(tab.get_by_text("The pre-token classes.")).to_be_visible()
-
-
 def test_no_markup_in_a_text_or_in_what_was_trained_on_runs(tab: Page, keep_run: KeepRun) -> None:
     training = bpe.Corpus.from_documents([f"{HOSTILE_LINE}\n" * 4], names=["<b>a</b>.txt"])
     run = bpe.train(training, bpe.TrainingConfig(300))
