@@ -273,14 +273,14 @@ def test_a_button_fetches_what_bpe_fetch_does(open_app: OpenApp, fetched: list[s
 def test_opening_a_link_fetches_nothing_until_a_press(
     open_app: OpenApp, fetched: list[str]
 ) -> None:
-    app = open_app("compare", **{"with": "gpt2,llama3"})
+    app = open_app("compare", **{"with": "gpt2,mistral-7b"})
     assert others(app) == ["GPT-2"]
-    assert app.query_params["with"] == "gpt2,llama3"
+    assert app.query_params["with"] == "gpt2,mistral-7b"
     assert fetched == []
-    app.button(key="fetch_llama3").click().run()
-    finish(app, "llama3")
-    assert others(app) == ["GPT-2", "Llama 3"]
-    assert fetched == ["llama3"]
+    app.button(key="fetch_mistral-7b").click().run()
+    finish(app, "mistral-7b")
+    assert others(app) == ["GPT-2", "Mistral 7B"]
+    assert fetched == ["mistral-7b"]
     assert not app.error
 
 

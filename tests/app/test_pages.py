@@ -10,12 +10,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.app_discovery import discover_asgi_app
 
-from tests.app.pages import OpenApp, in_address, picker_label, sent
+from tests.app.pages import OpenApp, in_address, picker_label, press, sent
 from tests.app.stored import store_hugs
 from tests.app.training import train
 from tests.app_pages import PAGES, PAGES_OF_A_RUN, START
 from tests.new_process import ROOT, run_python
 from ui.components.start_loop import MAX_SENTENCE_LENGTH
+from ui.shell import address
 from ui.shell.recent_runs import MAX_RECENT_RUNS
 from ui.storage import run_store
 from ui.storage.run_store import SAMPLE_RUN_ID
@@ -247,3 +248,70 @@ def test_compare_offers_each_run_of_one_name_and_adds_the_chosen_one(
         app.menu_button(key="add_run").click(run_id)
         app.run()
     assert in_address(app, "with") == ",".join(["gpt2", *(f"run-{run_id}" for run_id in runs)])
+
+
+def _page_of_a_search() -> None:
+    import streamlit as st
+
+    from ui.shell import address
+
+    address.prepare()
+    st.button("Find the", on_click=address.set_query, kwargs={"find": "the"})
+    st.button("Show all", on_click=address.set_query, kwargs={"find": None})
+    both = {"find": "the", "page": "2"}
+    st.button("Turn the page", on_click=address.set_query, kwargs=both)
+    page = address.query_text("page")
+    st.markdown((address.query_text("find") or "all") + (f", page {page}" if page else ""))
+
+
+def _shown(app: AppTest) -> str:
+    return app.markdown[0].value
+
+
+def test_only_a_late_request_with_the_old_address_is_ignored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = AppTest.from_function(_page_of_a_search)
+    app.query_params["find"] = "the"
+    app.run()
+    press(app, "Show all")
+    app.query_params["find"] = "the"
+    app.run()
+    assert _shown(app) == "all"
+    assert "find" not in app.query_params
+    press(app, "Find the")
+    del app.query_params["find"]
+    app.run()
+    assert _shown(app) == "the"
+    press(app, "Show all")
+    app.query_params["find"] = "other"
+    app.run()
+    assert _shown(app) == "other"
+    press(app, "Show all")
+    # After some seconds it is no late request.
+    monkeypatch.setattr(address, "_SECONDS_UNTIL_KNOWN", 0.0)
+    app.query_params["find"] = "other"
+    app.run()
+    assert _shown(app) == "other"
+
+
+@pytest.mark.parametrize("is_pending", [False, True])
+def test_a_choice_of_several_is_kept_if_writing_breaks_off(
+    is_pending: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = AppTest.from_function(_page_of_a_search).run()
+    if is_pending:  # and the request that breaks off does not know of it
+        press(app, "Find the")
+        del app.query_params["find"]
+    with monkeypatch.context() as broken:
+        broken.setattr(address, "_write", _broken_off)
+        with pytest.raises(AssertionError, match="encountered an error"):
+            press(app, "Turn the page")
+    app.query_params.clear()
+    app.run()
+    assert _shown(app) == "the, page 2"
+    assert app.query_params["page"] == "2"
+
+
+def _broken_off(name: str, value: str | None) -> None:
+    raise InterruptedError

@@ -30,7 +30,7 @@ STARTED = {
     "store_uploads": 0,
     "store_bytes": 1234,
 }
-TABS = 3
+TABS = 2
 MEGABYTE = 1_000_000
 SECONDS_TO_GIVE_BACK = 40
 

@@ -183,6 +183,7 @@ def test_back_goes_page_by_page_with_the_choices_made(new_page: NewPage, app_url
     assert page.url == chosen
     page.reload()
     expect(page.get_by_role("heading", name="Vocabulary", exact=True)).to_be_visible()
+    expect(search).to_have_value(" the")
 
 
 PHONE = {"width": 390, "height": 844}

@@ -1,8 +1,10 @@
-"""Walk the static site: served as plain files, offline, in another site's frame, from a folder."""
+"""The static site, offline, framed or from a folder, and the documentation, in a browser."""
 
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -17,6 +19,7 @@ from tests.browser.conftest import DESK
 from tests.browser.helpers import MAX_WAIT_MS
 from tests.browser.serving import QuietHandler, new_context, served
 from tests.browser.test_accessibility import SCHEMES, broken_rules
+from tests.new_process import ROOT
 from tests.oracles import TOKENIZERS, opened_by_name
 from ui.token_boundaries.opened_file import FIRST_TEXT
 
@@ -256,3 +259,53 @@ def test_pages_are_accessible_and_fit(
         if file != LESSON:  # whose answer moves what is below it
             assert page.evaluate("shifted") < MAX_SHIFTED, file
     context.close()
+
+
+DOC_PAGES = {"light": ("index", "cli"), "dark": ("decide", "operations")}
+# Material's own: its dialog for the search has no name, its buttons to copy code are in unnamed
+# landmarks, and its wide tables scroll without a tab stop, which Chromium gives them itself.
+OF_THE_THEME = ("aria-dialog-name", "landmark-unique", "scrollable-region-focusable")
+
+
+@pytest.fixture(scope="module")
+def docs_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Build the documentation as `make docs` does, serve it, and yield its address."""
+    folder = tmp_path_factory.mktemp("docs")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(folder)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    with served(folder) as address:
+        yield address
+
+
+@pytest.mark.parametrize(("scheme", "width"), SCHEMES)
+def test_pages_load_nothing_from_other_hosts_are_accessible_and_searched(
+    browser: Browser, docs_url: str, scheme: Literal["light", "dark"], width: int
+) -> None:
+    page = browser.new_page(
+        color_scheme=scheme, viewport={"width": width, "height": 900}, reduced_motion="reduce"
+    )
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("requestfailed", lambda asked: problems.append(f"{asked.url}: {asked.failure}"))
+    page.on(
+        "request",
+        lambda asked: (
+            None
+            if asked.url.startswith(("http://127.0.0.1:", "data:", "blob:"))
+            else problems.append(asked.url)
+        ),
+    )
+    allowed = {rule: {"enabled": False} for rule in OF_THE_THEME}
+    for name in DOC_PAGES[scheme]:
+        page.goto(f"{docs_url}/{name}.html")
+        expect(page.locator("article h1")).to_be_visible()
+        excess = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert excess <= 0, f"{name} is {excess} pixels too wide"
+        assert broken_rules(page, rules=allowed) == [], name
+    page.keyboard.press("/")
+    # The search listens to keys, which filling in a text doesn't press.
+    page.locator("input.md-search__input").press_sequentially("bootstrap")
+    expect(page.locator(".md-search-result__item").first).to_contain_text("Held-out text")
+    page.close()
+    assert problems == []
