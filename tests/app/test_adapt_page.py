@@ -29,7 +29,7 @@ from tests.app.adapting import (
     small_base,
 )
 from tests.app.pages import OpenApp, in_address, metrics, page_text, paste, sent_table
-from tests.app.training import assert_press_is_refused, known_work
+from tests.app.training import assert_press_is_refused, draw_after, known_work
 from tests.waiting import wait_until
 from ui.adapt import background_work, files_part
 from ui.adapt.files_part import MODEL_LINES
@@ -119,8 +119,7 @@ def test_an_invalid_number_of_tokens_is_refused_and_an_unknown_base_replaced(
 
 def test_a_tokenizer_is_shrunk(open_app: OpenApp) -> None:
     app = open_small_base(open_app, "Shrink")
-    wait_until(background_work.shrinkings(), begin(app, "Shrink"))
-    app.run()
+    draw_after(app, background_work.shrinkings(), begin(app, "Shrink"))
     size = small_base().vocab_size
     assert f"of tokenizer.json’s {size:,} tokens" in read_verdict(app)
     assert NO_INTERVAL in read_verdict(app)
@@ -133,8 +132,7 @@ def test_a_tokenizer_is_shrunk(open_app: OpenApp) -> None:
 def test_a_base_with_nothing_to_remove_is_said_so(open_app: OpenApp) -> None:
     files = dumps(bpe.gpt2().truncated(0), "huggingface")
     app = open_with_base(open_app, files, "Shrink")
-    wait_until(background_work.shrinkings(), begin(app, "Shrink"))
-    app.run()
+    draw_after(app, background_work.shrinkings(), begin(app, "Shrink"))
     assert "nothing to remove" in app.info[0].value
 
 
@@ -142,8 +140,7 @@ def test_a_base_with_nothing_to_remove_is_said_so(open_app: OpenApp) -> None:
 def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
     app = open_small_base(open_app, "Replace")
     id = begin(app, "Replace")
-    wait_until(background_work.replacings(), id)
-    app.run()
+    draw_after(app, background_work.replacings(), id)
     assert f"with the same vocabulary size, {small_base().vocab_size:,}." in read_verdict(app)
     assert NO_INTERVAL in read_verdict(app)
     found = background_work.replacings().status(id).result
@@ -207,8 +204,7 @@ def test_shrinking_and_replacing_are_cancelled_and_begun_again(
     app = open_small_base(open_app, mode)
     id = begin(app, mode)
     app.button(key=f"{key}_cancel").click().run()
-    assert wait_until(manager(), id).state == "cancelled"
-    app.run()
+    assert draw_after(app, manager(), id).state == "cancelled"
     assert "was cancelled" in page_text(app)
     assert not download_labels(app)
     monkeypatch.setattr(background_work, function, real)
@@ -229,8 +225,7 @@ def test_a_shrunk_or_changed_tokenizer_is_downloaded(
 
     monkeypatch.setattr(files_part, "zipped", zip_and_note)
     app = open_with_base(open_app, dumps(small_base(), "transformers"), mode)
-    wait_until(MODES[mode][0](), begin(app, mode))
-    app.run()
+    draw_after(app, MODES[mode][0](), begin(app, mode))
     names = ["Tokenizer files", "old_ids.npy", "parts.npy", "embedding_rows.json"]
     assert [label for label in download_labels(app) if not label.endswith("CSV")] == names
     assert any(

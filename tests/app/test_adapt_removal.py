@@ -15,7 +15,7 @@ from bpe_core.adapting.shrink import Removals, remove_leaves
 from bpe_core.unicode.kinds import token_script
 from tests.app.adapting import TEXT, choose, open_small_base, read_verdict, small_base
 from tests.app.pages import OpenApp, paste, read_query, unescaped_text
-from tests.app.training import assert_press_is_refused
+from tests.app.training import assert_press_is_refused, draw_after
 from tests.waiting import wait_until
 from ui.adapt import background_work
 from ui.adapt.adapting_process import Removable
@@ -53,8 +53,7 @@ def last_whole_token(tokenizer: bpe.Tokenizer, script: str) -> int:
 
 def shrunk(app: AppTest, order: Order) -> Removals:
     """Return the removals of an order, once the page shows them."""
-    status = wait_until(background_work.shrinkings(), order.id)
-    app.run()
+    status = draw_after(app, background_work.shrinkings(), order.id)
     assert status.result is not None
     return status.result.removals
 
@@ -126,8 +125,7 @@ def test_replace_takes_terms_scripts_and_tokens_to_keep(
     app.text_area(key="adapt_keep").set_value(token_label(base.vocab[kept])).run()
     app.button(key="replace").click().run()
     (order,) = orders
-    status = wait_until(background_work.replacings(), f"{order.id} 9")
-    app.run()
+    status = draw_after(app, background_work.replacings(), f"{order.id} 9")
     assert isinstance(status.result, Swapped)
     found = status.result.adapted
     terms = ["Zookeeper", "New York"]

@@ -26,9 +26,9 @@ from tests.app.pages import (
     upload,
 )
 from tests.app.stored import store, store_hugs
+from tests.app.training import draw_after
 from tests.loopback_hub import LoopbackHub, loopback_hub
 from tests.oracles import TOKENIZERS
-from tests.waiting import wait_until
 from ui.host.settings import settings
 from ui.look.labels import plain_markdown
 from ui.shell.workspace import state_key
@@ -237,8 +237,7 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def finish(app: AppTest, key: str) -> None:
     """Wait for a download, and draw the page again, as it does by itself."""
-    wait_until(downloads.downloads(), key)
-    app.run()
+    draw_after(app, downloads.downloads(), key)
 
 
 def test_a_click_fetches_and_adds_and_the_address_brings_it_back(

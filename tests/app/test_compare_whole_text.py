@@ -17,7 +17,7 @@ from bpe_core.comparison.measurement import Measured
 from bpe_core.corpus.samples import load_sample
 from tests.app.pages import OpenApp, sent_table, sentence
 from tests.app.stored import store
-from tests.app.training import known_work
+from tests.app.training import draw_after, known_work
 from tests.waiting import wait_until
 from ui.compare import compared
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
@@ -93,8 +93,7 @@ def test_the_first_figures_are_of_a_sample_and_marked(
     assert "On a sample of held-out text" in [header.value for header in app.header]
 
     held_back.released.set()
-    assert wait_until(compared.works(), known_work(compared.works())).state == "finished"
-    app.run()
+    assert draw_after(app, compared.works(), known_work(compared.works())).state == "finished"
     assert tokens(app) == count_tokens(held_out)
     assert not marked(app)
     assert "On all held-out text" in [header.value for header in app.header]
@@ -133,15 +132,13 @@ def test_cancelling_keeps_the_figures_of_the_sample(open_app: OpenApp, held_back
     app = open_app("compare", part="Figures")
     first = tokens(app)
     app.button(key="compare_whole_cancel").click().run()
-    assert wait_until(compared.works(), known_work(compared.works())).state == "cancelled"
-    app.run()
+    assert draw_after(app, compared.works(), known_work(compared.works())).state == "cancelled"
     assert marked(app)
     assert tokens(app) == first
     assert any("comparison of the whole text was cancelled" in m.value for m in app.markdown)
     held_back.released.set()
     app.button(key="compare_whole_again").click().run()
-    wait_until(compared.works(), known_work(compared.works()))
-    app.run()
+    draw_after(app, compared.works(), known_work(compared.works()))
     assert not marked(app)
 
 

@@ -17,6 +17,7 @@ from bpe_core.lab.measurements import (
 from bpe_core.published.cache import VARIABLE
 from bpe_core.tokenizer.gpt2 import gpt2
 from tests.app.pages import in_address, press
+from tests.app.training import draw_after
 from tests.oracles import TOKENIZERS
 from tests.waiting import wait_until
 from ui.corpus.own_text_field import OwnText, OwnTexts
@@ -30,8 +31,7 @@ SHORT = "Hugs or whatever. "
 
 
 def wait_for_report(app: AppTest, name: str) -> None:
-    wait_until(measurements.manager(), in_address(app, name))
-    app.run()
+    draw_after(app, measurements.manager(), in_address(app, name))
 
 
 def test_a_tokenizer_that_merges_across_words_is_not_measured_but_trainers_are(
@@ -105,8 +105,7 @@ def test_a_first_visit_shows_a_small_measurement_with_its_progress(
     text = "\n".join(load_sample("python-reference").documents)
     order = small_order(text, load_run(SAMPLE_RUN_ID).run.tokenizer)
     wait_until(measurements.manager(), order.fingerprint)
-    wait_until(measurements.manager(), small_order(text).fingerprint)
-    app.run()
+    draw_after(app, measurements.manager(), small_order(text).fingerprint)
     assert len(speeds(app)) == 8
     assert n_marked_small(app) == 2
     assert not {"encoding", "training"} & set(app.query_params)

@@ -22,6 +22,7 @@ from tests.app.pages import OpenApp, errors, in_address, page_text, paste, unesc
 from tests.app.training import (
     assert_press_is_refused,
     choose,
+    draw_after,
     held_back,
     known_work,
     train,
@@ -256,8 +257,7 @@ def test_the_card_of_a_stopping_training_states_that_and_is_replaced_by_the_resu
         # An element that replaced one of another kind would show the old one's parts until the
         # script ends. So each card has its own place, and empties the other's.
         assert find_outcome(app) == ["flex_container", "empty"]
-    wait_until(manager, job_id)
-    app.run()
+    draw_after(app, manager, job_id)
     assert find_outcome(app) == ["empty", "flex_container"]
 
 
@@ -385,8 +385,7 @@ def test_other_visitors_runs_do_not_evict_the_run_of_an_open_session(
     app.button(key="train").click().run()
     job_id = in_address(app, "job")
     app.switch_page("pages/lessons.py").run()
-    wait_until(jobs.manager(), job_id)
-    app.run()
+    draw_after(app, jobs.manager(), job_id)
     others_train(2 * MAX_UNCLAIMED)
     app.switch_page("pages/train.py").run()
     assert not app.error
@@ -398,8 +397,7 @@ FORMATS = ("huggingface", "transformers", "gpt2", "tiktoken", "gguf", "native")
 
 def test_each_download_is_opened_in_the_background(open_app: OpenApp) -> None:
     app = open_app()
-    wait_until(checks(), known_work(checks()))
-    app.run()
+    draw_after(app, checks(), known_work(checks()))
     shown = unescaped_text(app)
     for format in FORMATS:
         assert f"no reader of {format}" in shown

@@ -19,8 +19,7 @@ from tests.app.pages import (
     unescaped_text,
     upload,
 )
-from tests.app.training import assert_press_is_refused, choose, held_back, train
-from tests.waiting import wait_until
+from tests.app.training import assert_press_is_refused, choose, draw_after, held_back, train
 from ui.storage import run_files
 from ui.storage.run_store import Trained, load_run, store_folder, store_run
 
@@ -145,8 +144,7 @@ def test_the_forms_hold_a_training_that_is_running(
     forms = form_values(again)
     assert forms == form_values(app)
     assert (forms["corpus_source"], forms["settings_preset"]) == (source, preset)
-    wait_until(manager, job_id)
-    again.run()
+    draw_after(again, manager, job_id)
     assert "Trained" in [header.value for header in again.header]
     assert "The form now has" not in page_text(again)
     assert form_values(again) == forms

@@ -23,8 +23,8 @@ from bpe_core.vocabulary.reachability import Reachability, find_unreachable
 from bpe_core.vocabulary.table import Query, Vocabulary
 from tests.app.pages import OpenApp, all_sent, page_text, press, sent, sent_table
 from tests.app.stored import store
+from tests.app.training import draw_after
 from tests.foreign_models import described, library_encoder, unigram, word_piece
-from tests.waiting import wait_until
 from ui.storage.run_store import SAMPLE_RUN_ID, load_run
 from ui.storage.upload_store import keep_tokenizer
 from ui.vocabulary import background_work
@@ -157,16 +157,14 @@ def test_the_search_for_unreachable_tokens_can_be_waited_for_cancelled_and_repea
     app = open_app("vocabulary")
     assert findings(app)["unreachable"] is None
     go_on.set()
-    wait_until(background_work.searches(), background_work.search(tokenizer).id)
-    app.run()
+    draw_after(app, background_work.searches(), background_work.search(tokenizer).id)
     assert findings(app)["unreachable"] == len(find_unreachable(tokenizer).unreachable)
     go_on.clear()
     background_work.searches().forget(tokenizer.fingerprint)
     background_work.search(tokenizer)
     background_work.searches().cancel(tokenizer.fingerprint)
     go_on.set()
-    wait_until(background_work.searches(), background_work.search(tokenizer).id)
-    app.run()
+    draw_after(app, background_work.searches(), background_work.search(tokenizer).id)
     assert "was cancelled" in page_text(app)
     assert findings(app)["unreachable"] is None
     press(app, "Begin again")
@@ -195,12 +193,12 @@ def test_the_tokens_are_shown_before_their_uses_are_counted(
         stored = load_run(SAMPLE_RUN_ID)
         text = held_out_text(stored)
         assert text is not None
-        wait_until(background_work.counts(), background_work.count(stored.run.tokenizer, text).id)
-        app.run()
+        draw_after(
+            app, background_work.counts(), background_work.count(stored.run.tokenizer, text).id
+        )
         assert "counting of uses was cancelled" in page_text(app)
     press(app, "Begin again")
-    wait_until(background_work.counts(), background_work.count(stored.run.tokenizer, text).id)
-    app.run()
+    draw_after(app, background_work.counts(), background_work.count(stored.run.tokenizer, text).id)
     uses = uses_in_corpus(stored.run.tokenizer, stored.held_out)
     rows = sent(app, "record")["rows"]
     assert [row["uses"] for row in rows] == [uses[row["id"]] for row in rows]

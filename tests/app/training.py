@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.pages import in_address
-from tests.waiting import wait_until
+from tests.waiting import Manager, S, wait_until
 from ui.storage.run_store import Trained, store_run_to_show
 from ui.work import jobs
 from ui.work.background import Background
@@ -43,9 +43,15 @@ def train(app: AppTest) -> AppTest:
 
 def until_ended(app: AppTest) -> AppTest:
     if "job" in app.query_params:
-        wait_until(jobs.manager(), in_address(app, "job"))
-        app.run()
+        draw_after(app, jobs.manager(), in_address(app, "job"))
     return app
+
+
+def draw_after(app: AppTest, manager: Manager[S], id: str) -> S:
+    """Wait for work, draw the page again, as it does by itself, and return the work’s status."""
+    status = wait_until(manager, id)
+    app.run()
+    return status
 
 
 def choose(app: AppTest, *, source: str = "Sample", preset: str = "GPT-2") -> AppTest:

@@ -78,8 +78,8 @@ def start_new_session(page: Page) -> None:
         go_to_address(page, "/lessons")  # the one page whose address names no run
     page.evaluate("() => window.startNewSession()")
     page.wait_for_function("() => window.isConnected()")
-    # The browser too forgets the choices on a page once it is left.
-    go_to_address(page, "/lab")
+    # The browser too forgets the choices on a page once it is left, here for the lightest page.
+    go_to_address(page, "/")
     go_to_address(page, "/lessons")
 
 

@@ -12,7 +12,7 @@ PRESS_AND_READ = "(one) => { one.click(); return one.closest('.question').innerT
 
 
 def open_step(page: Page, query: str) -> None:
-    go_to_address(page, "/lab")
+    go_to_address(page, "/")
     go_to_address(page, f"/lessons?{query}")
 
 
