@@ -15,7 +15,7 @@ from bpe_core.formats.load_save import dumps
 from bpe_core.published.cache import VARIABLE
 from bpe_core.published.catalogue import CATALOGUE
 from tests.app.pages import OpenApp, errors, press, unescaped_text
-from tests.app.test_compare_shelf import others, rivals
+from tests.app.test_compare_shelf import NATIVE, add_files, others, rivals
 from tests.loopback_hub import LoopbackHub, loopback_hub
 from tests.oracles import TOKENIZERS
 from tests.waiting import wait_until
@@ -182,6 +182,13 @@ def test_what_the_hub_refuses_is_said_on_the_page(open_app: OpenApp, hub: Loopba
         finish(app, f"hf:{name}@main")
         assert message in errors(app).replace("\u2060", "")
         assert others(app) == ["GPT-2"]
+    add_model(app, "org/none")
+    finish(app, "hf:org/none@main")
+    assert len(app.get("link_button")) == 1
+    # The link goes with the message that explains it.
+    add_files(app, ("a.json", NATIVE))
+    assert not app.error
+    assert not app.get("link_button")
     add_model(app, "../../etc/passwd")
     assert "is not the name of a model" in app.error[-1].value
     assert not [path for path in hub.paths("GET") if "passwd" in path]

@@ -91,6 +91,7 @@ def test_the_button_waits_for_a_file_and_a_bad_one_shows_an_error_and_keeps_the_
         app.run()
         assert len(app.error) == 1
         assert message in errors(app)
+        assert f"{name}: {name}" not in errors(app)
         assert app.session_state[state_key(Shelf)].problems == ()
         assert len(others(app)) == 2
     add_files(app, ("b.json", dumps(SMALL.tokenizer.truncated(9), "huggingface")["tokenizer.json"]))

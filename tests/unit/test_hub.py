@@ -276,6 +276,11 @@ def test_the_page_of_anything_but_a_model_is_refused(page: str) -> None:
         read_name(f"https://huggingface.co/{page}")
 
 
+def test_an_empty_field_has_no_name_to_quote() -> None:
+    with pytest.raises(bpe.ConfigError, match=r"^There is no name\. Expected a model on"):
+        read_name(" ")
+
+
 def test_one_vocabulary_is_chosen_and_comes_last() -> None:
     names = ["tekken.json", "tokenizer.json", "merges.txt", "vocab.json", "chat_template.jinja"]
     assert choose_hub_files(names) == ["chat_template.jinja", "tokenizer.json"]
