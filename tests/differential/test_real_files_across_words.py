@@ -36,7 +36,7 @@ CORPUS = bpe.Corpus.from_text(THAI)
 TEXTS = [*hostile_texts(300, seed=3), THAI, "Straßenbahn▁ภาษาไทย</s>überall <s>", ""]
 HOW = ["extended", "shrunk", "replaced"]
 # These take ten seconds each; what is replaced was also removed and added.
-LARGE = [("gemma3.json", "extended"), ("gemma3.json", "replaced"), ("gemini.json", "replaced")]
+LARGE = [("gemma3.json", "replaced"), ("gemini.json", "replaced")]
 ADAPTED = [*((name, how) for name in NAMES for how in HOW), *LARGE]
 Encode = Callable[[str], list[int]]
 
