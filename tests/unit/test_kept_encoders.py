@@ -231,6 +231,20 @@ def test_a_file_that_only_a_library_runs_is_not_kept(folder: Path) -> None:
     assert not (folder / "cache").exists()
 
 
+def test_without_a_folder_no_tables_are_built_to_be_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("Tables were built.")
+
+    monkeypatch.setattr("bpe_core.tokenizer.compiled_tables.build_tables", refuse)
+    path = write(folder, to_json())
+    with pytest.raises(AssertionError, match="Tables were built"):
+        bpe.open_encoder(path)
+    monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
+    assert bpe.open_encoder(path).encode("ab") == SMALL.encode("ab")
+
+
 def test_the_command_reads_a_file_that_merges_across_words_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
