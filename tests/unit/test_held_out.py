@@ -406,6 +406,7 @@ def by_author() -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.usefixtures("parquet_here")
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_all_rows_with_a_value_of_a_column_are_held_out(kind: str, tmp_path: Path) -> None:
     found = by_author()
