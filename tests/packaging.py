@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from packaging.requirements import Requirement
 from tests.new_process import ROOT
 
 NAME = "bpe-explorer"
+CHECK = ROOT / "scripts" / "check_installed.py"
 
 
 def copy_source(folder: Path) -> Path:
@@ -58,6 +60,22 @@ def install(wheel: Path, folder: Path, extras: Iterable[str] = ()) -> Path:
             if not (packages / top).exists() and (source / top).exists():
                 (packages / top).symlink_to(source / top)
     return python
+
+
+def run_installed(*command: str | Path, cwd: Path, stdin: str = "", **environment: str) -> str:
+    """Return a program's output, without environment variables that point to this checkout."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**kept, **environment},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def _pip() -> tuple[str, ...]:

@@ -73,16 +73,15 @@ class LeafRow:
         """after[slot]: the slot after the token or gap that starts there."""
         self._before = array("q", range(-1, n_slots - 1))
         """before[slot]: the start of the token or gap before the one that starts there."""
-        self._ranks: dict[Pair, int] = {merge.pair: merge.rank for merge in tokenizer.merges}
-        self._made = [merge.id for merge in tokenizer.merges]
+        self._ranks = dict(tokenizer.table.ranks)
+        self._made = tokenizer.table.made
         self._pairs_of: defaultdict[int, list[Pair]] = defaultdict(list)
         self._parts: dict[int, tuple[int, int, int]] = {}
         self._n_symbols: dict[int, int] = {}
-        for merge in tokenizer.merges:
-            self._pairs_of[merge.id].append(merge.pair)
-            self._parts.setdefault(merge.id, (merge.rank, *merge.pair))
-            left, right = (self._n_symbols.get(part, 1) for part in merge.pair)
-            self._n_symbols[merge.id] = left + right
+        for rank, (left, right, id) in enumerate(tokenizer.table.triples):
+            self._pairs_of[id].append((left, right))
+            self._parts.setdefault(id, (rank, left, right))
+            self._n_symbols[id] = self._n_symbols.get(left, 1) + self._n_symbols.get(right, 1)
         if tokenizer.table.byte_ids:  # a merge may come before those that make its parts
             self._n_symbols = {id: len(tokenizer.vocab[id].decode()) for id in self._made}
         self._each_made_once = len(self._parts) == len(self._made)

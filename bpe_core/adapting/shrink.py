@@ -162,8 +162,8 @@ def remove_leaves(
     row = LeafRow(tokenizer, *words, watch.raise_if_stopped)
     by_uses = order == "fewest-uses"
     learned: dict[int, int] = {}
-    for merge in tokenizer.merges:
-        learned.setdefault(merge.id, merge.rank)
+    for rank, id in enumerate(tokenizer.table.made):
+        learned.setdefault(id, rank)
 
     def key(id: int) -> tuple[int, int]:
         # No token is made from one that no merge makes, so it counts as learned last.
@@ -223,10 +223,10 @@ class _Leaves:
         }
         self._n_children = dict.fromkeys(tokenizer.vocab, 0)
         self._pairs_of: dict[int, list[tuple[int, int]]] = {}
-        for merge in tokenizer.merges:
-            self._pairs_of.setdefault(merge.id, []).append(merge.pair)
-            self._n_children[merge.left] += 1
-            self._n_children[merge.right] += 1
+        for left, right, id in tokenizer.table.triples:
+            self._pairs_of.setdefault(id, []).append((left, right))
+            self._n_children[left] += 1
+            self._n_children[right] += 1
         self.n_removable = len(self._may_go)
         """The most tokens that may go; fewer if others are merged from them."""
         self.free = {id for id in self._may_go if self._n_children[id] == 0}

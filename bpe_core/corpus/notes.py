@@ -28,7 +28,6 @@ _MAX_NAMES: Final = 3
 _WARNINGS: Final[Mapping[NoteKind, str]] = {
     "unreadable": "files could not be read and were skipped",
     "undecodable": "files are not text in any encoding tried and were skipped",
-    "empty": "empty files were skipped",
     "lines": "files have lines that are not valid JSON, which were skipped",
     "encoding": "files are not UTF-8 and were read in a guessed encoding",
     "replaced": "files have bytes that do not fit, which were replaced with U+FFFD",
@@ -40,6 +39,7 @@ _REMARKS: Final[Mapping[NoteKind, str]] = {
     "chats": "tables hold chats, which were read as roles and contents",
     "column": "tables have several columns, of which one was taken",
     "rows": "files have rows without text, which were left out",
+    "empty": "empty files were skipped",
     "mark": "files begin with a byte order mark, which was removed",
 }
 _PHRASES: Final = {**_WARNINGS, **_REMARKS}
@@ -68,7 +68,7 @@ class NoteGroup(NamedTuple):
 def group_notes(notes: Iterable[Note]) -> tuple[NoteGroup, ...]:
     """Group notes by kind, the most serious first; a single note is its own sentence.
 
-    >>> notes = [Note("empty", f"{name}.txt", f"Skipped. {name}.txt is empty.") for name in "abcde"]
+    >>> notes = [Note("empty", f"{name}.txt", f"{name}.txt is empty.") for name in "abcde"]
     >>> [group.sentence for group in group_notes(notes)]
     ['5 empty files were skipped: a.txt, b.txt, c.txt and 2 more.']
     """

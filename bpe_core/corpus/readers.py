@@ -162,11 +162,9 @@ def source_size(source: Source) -> int:
 
 def skipped(name: str, error: CorpusError) -> Note:
     """Return the note on a file that was skipped because of an error."""
-    kind: NoteKind = "unreadable"
     if isinstance(error, EmptyCorpusError):
-        kind = "empty"
-    elif isinstance(error, TextDecodingError):
-        kind = "undecodable"
+        return Note("empty", name, f"{name} is empty and was skipped.")
+    kind: NoteKind = "undecodable" if isinstance(error, TextDecodingError) else "unreadable"
     return Note(kind, name, f"Skipped. {error}")
 
 

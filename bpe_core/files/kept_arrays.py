@@ -85,6 +85,11 @@ def find_kept(key: str) -> Kept | None:
     return found
 
 
+def can_keep() -> bool:
+    """Return whether there is a folder to keep arrays in; it is made if it is missing."""
+    return _folder(create=True) is not None
+
+
 def keep(key: str, kept: Kept) -> None:
     """Keep arrays under a key, if possible; other processes see all of them or none."""
     with suppress(OSError):

@@ -91,20 +91,23 @@ def keep_only(tokenizer: Tokenizer, kept: Collection[int]) -> tuple[Tokenizer, N
     vocab = tokenizer.vocab
     old_ids = sorted(kept)
     new_id = {old: new for new, old in enumerate(old_ids)}
-    merges = [merge for merge in tokenizer.merges if merge.id in new_id]
-    counts = [merge.count for merge in merges]
-    marker = tokenizer.table.end_of_word_id
+    table = tokenizer.table
+    merges = [triple for triple in table.triples if triple[2] in new_id]
+    counts = table.counts and [
+        n for n, id in zip(table.counts, table.made, strict=True) if id in new_id
+    ]
+    marker = table.end_of_word_id
     smaller = Tokenizer(
         vocab={new: vocab[old] for new, old in enumerate(old_ids)},
-        merges=[(new_id[m.left], new_id[m.right], new_id[m.id]) for m in merges],
+        merges=[(new_id[left], new_id[right], new_id[id]) for left, right, id in merges],
         pretokenizer=tokenizer.pretokenizer.name,
         base=tokenizer.base,
         special_tokens={token: new_id[id] for token, id in tokenizer.special_tokens.items()},
         end_of_word=tokenizer.end_of_word,
         end_of_word_id=None if marker is None else new_id[marker],
-        counts=None if None in counts else [count or 0 for count in counts],
-        whole_words_first=tokenizer.table.whole_words_first,
-        byte_fallback=[new_id[id] for id in tokenizer.table.byte_ids.values()],
+        counts=counts,
+        whole_words_first=table.whole_words_first,
+        byte_fallback=[new_id[id] for id in table.byte_ids.values()],
     )
     return smaller, read_only(np.array(old_ids, np.int32))
 

@@ -111,6 +111,7 @@ def test_the_button_waits_for_a_file_and_a_bad_one_shows_an_error_and_keeps_the_
         app.run()
         assert len(app.error) == 1
         assert message in errors(app)
+        assert f"{name}: {name}" not in errors(app)
         assert app.session_state[state_key(Shelf)].problems == ()
         assert len(others(app)) == 2
     add_files(app, ("b.json", dumps(SMALL.tokenizer.truncated(9), "huggingface")["tokenizer.json"]))
@@ -373,6 +374,13 @@ def test_what_the_hub_refuses_is_said_on_the_page(open_app: OpenApp, hub: Loopba
         finish(app, f"hf:{name}@main")
         assert message in errors(app).replace("\u2060", "")
         assert others(app) == ["GPT-2"]
+    add_model(app, "org/none")
+    finish(app, "hf:org/none@main")
+    assert len(app.get("link_button")) == 1
+    # The link goes with the message that explains it.
+    add_files(app, ("a.json", NATIVE))
+    assert not app.error
+    assert not app.get("link_button")
     add_model(app, "../../etc/passwd")
     assert "is not the name of a model" in app.error[-1].value
     assert not [path for path in hub.paths("GET") if "passwd" in path]

@@ -9,12 +9,20 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.files.store import new_id
 from tests.app.adapting import small_base
-from tests.app.pages import OpenApp, in_address, page_text, read_query, sentence, upload
+from tests.app.pages import (
+    OpenApp,
+    in_address,
+    page_text,
+    read_query,
+    sentence,
+    unescaped_text,
+    upload,
+)
 from tests.app.training import choose, train
 from tests.projects import projects
 from tests.zipping import make_zip
 from ui.adapt.background_work import Order, shrink_in_process
-from ui.storage.held_out_text import divide
+from ui.storage.held_out_text import HELD_OUT_SEED, divide
 from ui.storage.run_store import load_run, run_corpus
 from ui.storage.upload_store import UploadedCorpus, keep_uploaded
 from ui.work.task import Task
@@ -42,6 +50,18 @@ def packed(documents: dict[str, str]) -> bytes:
 def hold_out(app: AppTest, by: str) -> AppTest:
     app.selectbox(key="corpus_held_by").set_value(by).run()
     return app
+
+
+def test_near_copies_are_counted_with_the_held_out_documents(open_app: OpenApp) -> None:
+    copies = {f"copies/{name}": f"{text}One more line.\n" for name, text in DOCUMENTS.items()}
+    documents = {**DOCUMENTS, **copies}
+    app = open_archive(open_app, documents)
+    training, held_out = Corpus.from_documents(list(documents.values()), list(documents)).split(
+        0.08, seed=HELD_OUT_SEED
+    )
+    assert training.n_sources + held_out.n_sources == len(documents)
+    n = held_out.n_sources
+    assert f"from {n} documents ({n // 2} without near copies) are held" in unescaped_text(app)
 
 
 def test_folders_are_held_out_at_a_chosen_depth_and_after_a_reload(open_app: OpenApp) -> None:

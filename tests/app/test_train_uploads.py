@@ -122,9 +122,8 @@ def test_a_table_that_cannot_be_read_leaves_the_other_files(open_app: OpenApp) -
     )
     assert app.selectbox(key="corpus_column").value == "words"
     (warning,) = app.warning
-    text = warning.value.replace("\\", "")
-    assert "broken.parquet is not a parquet file" in text
-    assert "4 empty files were skipped: 0.txt, 1.txt, 2.txt, 3.txt." in text
+    assert "broken.parquet is not a parquet file" in warning.value.replace("\\", "")
+    assert "4 empty files were skipped: 0.txt, 1.txt, 2.txt, 3.txt." in unescaped_text(app)
     (details,) = (part for part in app.expander if part.label == "Each file")
     assert "3.txt is empty" in "".join(e.value for e in details.markdown).replace("\\", "")
     assert not app.button(key="train").disabled

@@ -10,6 +10,9 @@ from transformers import AutoTokenizer
 from transformers.utils.chat_template_utils import render_jinja_template
 
 import bpe_core as bpe
+from bpe_core.chat.chat_template import ChatTemplate
+from bpe_core.formats.folder_files import read_files_at
+from bpe_core.formats.opening.opening import read_description
 from bpe_core.tokenizer.protocol import NamedEncoder
 from scripts.get_tokenizers import CHAT, CHAT_PACKAGES, VOCABULARIES
 from tests.oracles import one_at_a_time
@@ -41,11 +44,13 @@ def peer(name: str) -> Any:
 
 
 @cache
-def opened_vocabulary(name: str) -> NamedEncoder:
-    return bpe.open_encoder(VOCABULARIES / f"ggml-vocab-{name}.gguf")
+def template(name: str) -> ChatTemplate:
+    found = read_description(read_files_at(VOCABULARIES / f"ggml-vocab-{name}.gguf")).chat
+    assert found is not None
+    return found
 
 
-name = one_at_a_time(opened, peer, opened_vocabulary)
+name = one_at_a_time(opened, peer, template)
 
 
 @pytest.mark.parametrize("talk", CONVERSATIONS)
@@ -80,8 +85,7 @@ def test_the_token_that_a_library_adds_to_every_text_is_known(name: str) -> None
 @pytest.mark.parametrize("talk", CONVERSATIONS)
 @pytest.mark.parametrize("name", GGUF, indirect=True)
 def test_a_template_in_gguf_is_rendered_as_by_transformers(name: str, talk: str) -> None:
-    chat = opened_vocabulary(name).chat
-    assert chat is not None
+    chat = template(name)
     try:
         (expected,), _ = render_jinja_template(
             [CONVERSATIONS[talk]],

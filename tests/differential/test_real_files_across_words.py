@@ -34,10 +34,8 @@ NAMES = ["llama2.json", "mistral-7b.model", "mistral-large.model"]
 THAI = "ภาษาไทยเป็นภาษาที่มีระดับเสียงของคำแน่นอน  Straßenbahnhaltestellen überall, überall.\n" * 7
 CORPUS = bpe.Corpus.from_text(THAI)
 TEXTS = [*hostile_texts(300, seed=3), THAI, "Straßenbahn▁ภาษาไทย</s>überall <s>", ""]
-HOW = ["extended", "shrunk", "replaced"]
 # These take ten seconds each; what is replaced was also removed and added.
-LARGE = [("gemma3.json", "extended"), ("gemma3.json", "replaced"), ("gemini.json", "replaced")]
-ADAPTED = [*((name, how) for name in NAMES for how in HOW), *LARGE]
+LARGE = ["gemma3.json", "gemini.json"]
 Encode = Callable[[str], list[int]]
 
 
@@ -73,21 +71,22 @@ def adapt(tokenizer: BaseFiles, how: str) -> Adapted:
     return replace(merges, CORPUS, 12)
 
 
-@pytest.mark.parametrize(("name", "how"), ADAPTED, indirect=["name"])
-def test_a_written_file_encodes_as_its_base_where_no_token_was_removed(name: str, how: str) -> None:
+@pytest.mark.parametrize("name", [*NAMES, *LARGE], indirect=True)
+def test_a_written_file_encodes_as_its_base_where_no_token_was_removed(name: str) -> None:
     files = base(name)
-    adapted = adapt(files, how)
-    after = library(adapted_files(adapted, files.files))
-    n_new = n_changed = 0
-    for text, expected in zip(TEXTS, ids_before(name), strict=True):
-        ids = after(text)
-        n_new += sum(int(adapted.old_ids[id]) == NO_OLD_ID for id in ids)
-        if set(expected).isdisjoint(adapted.removed):
-            assert [part for id in ids for part in parts(adapted, id)] == expected, text
-        else:
-            n_changed += 1
-    assert (n_new > 0) == (how != "shrunk")
-    assert n_changed < len(TEXTS) // 2
+    for how in ["replaced"] if name in LARGE else ["extended", "shrunk", "replaced"]:
+        adapted = adapt(files, how)
+        after = library(adapted_files(adapted, files.files))
+        n_new = n_changed = 0
+        for text, expected in zip(TEXTS, ids_before(name), strict=True):
+            ids = after(text)
+            n_new += sum(int(adapted.old_ids[id]) == NO_OLD_ID for id in ids)
+            if set(expected).isdisjoint(adapted.removed):
+                assert [part for id in ids for part in parts(adapted, id)] == expected, (how, text)
+            else:
+                n_changed += 1
+        assert (n_new > 0) == (how != "shrunk")
+        assert n_changed < len(TEXTS) // 2
 
 
 def parts(adapted: Adapted, id: int) -> tuple[int, ...]:

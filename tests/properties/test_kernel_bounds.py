@@ -71,8 +71,9 @@ DROPPED = """
 compiled._SCAN_AHEAD = 24
 tokenizer = trained("ab ab")
 pretokenizer = get_pretokenizer("whitespace")
+tables = compiled_tables.build_tables(tokenizer.table, pretokenizer.name)
 for n in range(16, 50):
-    encoder = CompiledEncoder(tokenizer.table, pretokenizer)
+    encoder = CompiledEncoder(tokenizer.table, pretokenizer, tables)
     # A word of about as many pieces as a buffer has bytes, and then words that lose all of theirs.
     word = "-" * n + "\u00e9"  # cut, as it ends in a wide character
     encoded = encoder.encode(word + " #" * 60, left_out=b"#").tolist()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from bpe_core.corpus import parquet_process
 
 
 @pytest.fixture
@@ -13,3 +17,14 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "runs"
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(folder))
     return folder
+
+
+@pytest.fixture
+def parquet_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read Parquet files in this process, where what is read is tested and not the process."""
+
+    def here(function: Callable[..., Any], *arguments: Any, limits: object) -> Any:
+        return function(*arguments)
+
+    monkeypatch.setattr(parquet_process, "call", here)
+    monkeypatch.setattr(parquet_process, "stream", here)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.new_process import run_python, run_without_compilation
@@ -79,17 +81,6 @@ sys.meta_path.insert(0, Broken())
 COMPILE = "from bpe_core.kernels.compiling.choose import compile_or_report; compile_or_report()"
 
 
-@pytest.fixture(scope="module")
-def broken_numba(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Compile by a Numba that lacks what the library is built with; return its environment."""
-    folder = tmp_path_factory.mktemp("numba")
-    (folder / "sitecustomize.py").write_text(BROKEN, encoding="utf-8")
-    environment = {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder)}
-    run_python(COMPILE, environment)
-    assert [path.suffix for path in folder.glob("kernels-*")] == [".numba"]
-    return environment
-
-
 @pytest.mark.slow
 def test_training_and_encoding_import_no_compiler() -> None:
     run_python(COMPILE)
@@ -97,25 +88,21 @@ def test_training_and_encoding_import_no_compiler() -> None:
 
 
 @pytest.mark.slow
-def test_kernels_are_as_exact_when_numbas_internals_have_changed(
-    broken_numba: dict[str, str],
-) -> None:
-    code = """
-import sys
+def test_kernels_are_as_exact_when_numbas_internals_have_changed(tmp_path: Path) -> None:
+    # A Numba that lacks what the library is built with.
+    (tmp_path / "sitecustomize.py").write_text(BROKEN, encoding="utf-8")
+    environment = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path)}
+    run_python(COMPILE, environment)
+    assert [path.suffix for path in tmp_path.glob("kernels-*")] == [".numba"]
+    compare = """
 from bpe_core.kernels.compiling import load
 from tests.kernels_alike import compare
 compare()
-print("numba" in sys.modules, load.find_library())
+print(load.find_library())
 """
-    assert run_python(code, broken_numba) == "True None\n"
-
-
-@pytest.mark.slow
-def test_numbas_cache_has_each_kernel_for_the_argument_types_of_real_work(
-    broken_numba: dict[str, str],
-) -> None:
-    printed = run_python(WORK + COMPILED_BY_NUMBA, broken_numba | {"BPE_KERNELS": "numba"})
-    assert printed == "['llvmlite', 'numba']\nTrue []\n[]\n"
+    # Numba's cache has each kernel for the argument types of real work.
+    printed = run_python(WORK + COMPILED_BY_NUMBA + compare, environment)
+    assert printed == "['llvmlite', 'numba']\nTrue []\n[]\nNone\n"
 
 
 def test_what_is_compiled_warns_of_nothing_in_any_thread() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,16 @@ from bpe_core.tokenizer.segment_arrays import boundaries
 
 PLAIN = "{% for m in messages %}<|{{ m.role }}|>{{ m.content | trim }}\n{% endfor %}"
 HUG = [{"role": "user", "content": "hug"}]
+
+
+@pytest.fixture
+def rendered_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Render in this process, where the text is tested and not what a template may do."""
+
+    def here(function: Callable[..., list[str]], *arguments: Any, limits: object) -> list[str]:
+        return function(*arguments)
+
+    monkeypatch.setattr("bpe_core.processes.call.call", here)
 
 
 def user(content: object) -> list[dict[str, Any]]:
@@ -89,6 +100,7 @@ def test_a_template_is_given_what_transformers_gives_it():
     assert text == '<s>True [{"role": "user", "content": "é<"}] 4'
 
 
+@pytest.mark.usefixtures("rendered_here")
 @pytest.mark.parametrize(
     ("source", "contents", "expected"),
     [
@@ -108,6 +120,7 @@ def test_where_each_message_stands_in_the_text(
     assert list(found.messages) == expected
 
 
+@pytest.mark.usefixtures("rendered_here")
 @pytest.mark.parametrize("number", ["99", "9" * 5_000, "0"])
 def test_a_template_that_writes_marks_of_its_own_is_searched(number: str):
     mark = f"\U000ffff0{number}\U000ffff1"
@@ -128,6 +141,7 @@ def test_what_cannot_be_passed_to_a_process_is_refused(content: object):
         ChatTemplate(PLAIN).render(user(content))
 
 
+@pytest.mark.usefixtures("rendered_here")
 def test_a_token_with_any_byte_of_a_message_is_the_messages():
     found = read_conversation(
         ChatTemplate("{{ messages[0].content }}gs漢"), user(" hu"), bpe.gpt2()
@@ -139,6 +153,7 @@ def test_a_token_with_any_byte_of_a_message_is_the_messages():
     assert empty.n_message_tokens(boundaries("", bpe.gpt2())) == 0
 
 
+@pytest.mark.usefixtures("rendered_here")
 def test_parts_of_a_message_are_found_too():
     source = "{% for p in messages[0].content %}[{{ p.text or p.type }}]{% endfor %}"
     parts = [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]
@@ -146,6 +161,7 @@ def test_parts_of_a_message_are_found_too():
     assert (found.text, found.messages) == ("[a][image][b]", ((1, 2), (11, 12)))
 
 
+@pytest.mark.usefixtures("rendered_here")
 def test_what_a_model_would_read_otherwise_is_reported():
     tokens = {"bos_token": "<s>"}
 

@@ -24,6 +24,7 @@ from bpe_core.cli import commands
 from bpe_core.cli.scale import parse_size
 from bpe_core.counting.count_files import CountingProgress, count_files
 from bpe_core.kernels.compiling.choose import compile_kernels
+from bpe_core.scale import engines
 from bpe_core.scale.engines import DaskWorkers, cluster, local_processes
 from bpe_core.training_data.encode_corpus import EncodingProgress, encode_corpus
 from tests.new_process import ROOT
@@ -120,8 +121,10 @@ def test_a_worker_lost_in_the_middle_of_counting_changes_nothing(
 
 
 def test_losing_the_scheduler_is_an_error_and_the_next_run_goes_on(
-    files: list[Path], tmp_path: Path
+    files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A client whose scheduler is gone closes after twice this time.
+    monkeypatch.setattr(engines, "_SECONDS_TO_CONNECT", 1)
     idle = start(1)
 
     def close(progress: CountingProgress) -> None:

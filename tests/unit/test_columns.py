@@ -58,6 +58,7 @@ def make_parquet(data: pa.Table, row_group_size: int | None = None) -> Upload:
 KINDS = ("csv", "tsv", "json", "jsonl", "parquet")
 
 
+@pytest.mark.usefixtures("parquet_here")
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_column_with_the_most_characters_is_taken_not_the_first(kind: str) -> None:
@@ -105,6 +106,7 @@ def test_a_usual_name_is_preferred_if_its_column_holds_real_text(
     assert columns.chosen.name == chosen
 
 
+@pytest.mark.usefixtures("parquet_here")
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_the_error_for_a_missing_column_shows_the_choices(kind: str) -> None:
     with pytest.raises(CorpusError) as caught:
@@ -114,6 +116,7 @@ def test_the_error_for_a_missing_column_shows_the_choices(kind: str) -> None:
     assert "Others: 'id', 'date'." in str(caught.value)
 
 
+@pytest.mark.usefixtures("parquet_here")
 def test_a_parquet_column_of_objects_cannot_be_the_text() -> None:
     upload = make_parquet(pa.table({"n": [{"a": 1}, {"a": 2}], "text": ["hug", "ugg"]}))
     with pytest.raises(
@@ -132,6 +135,7 @@ def test_long_tables_are_described_by_their_first_rows() -> None:
     assert "The shares are of a sample of its rows." in corpus.notes[0]
 
 
+@pytest.mark.usefixtures("parquet_here")
 @pytest.mark.slow
 def test_a_large_parquet_file_is_described_by_groups_from_all_over_it() -> None:
     texts = [f"{number} words" for number in range(1_000)]
@@ -147,6 +151,7 @@ def test_a_large_parquet_file_is_described_by_groups_from_all_over_it() -> None:
     assert read_corpus(make_parquet(data), "words").documents == tuple(texts)
 
 
+@pytest.mark.usefixtures("parquet_here")
 def test_repeated_values_of_a_parquet_dictionary_are_counted_and_read() -> None:
     values = pa.array(["hug", None, "ugg", "hug"]).dictionary_encode()
     upload = make_parquet(pa.table({"kind": values, "text": ["a b c d e", "b", None, ""]}))
@@ -158,12 +163,14 @@ def test_repeated_values_of_a_parquet_dictionary_are_counted_and_read() -> None:
     assert corpus.documents[0] is corpus.documents[2]
 
 
+@pytest.mark.usefixtures("parquet_here")
 def test_two_parquet_columns_of_one_name_are_refused() -> None:
     data = pa.table([pa.array(["hug"]), pa.array(["ugg"])], names=["text", "text"])
     with pytest.raises(UnsupportedFileError, match="two columns named 'text'"):
         read_corpus(make_parquet(data))
 
 
+@pytest.mark.usefixtures("parquet_here")
 def test_text_in_parquet_that_is_not_utf8_is_named_by_its_column_and_rows() -> None:
     values = pa.Array.from_buffers(
         pa.string(),

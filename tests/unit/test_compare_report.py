@@ -34,6 +34,7 @@ from ui.compare.verdict_part import Judged, rival_rows
 from ui.compare.verdict_words import interval_ends, uncovered_words, verdict_sentence
 from ui.components.figures import FigureRow
 from ui.run.page_parts import composition_groups
+from ui.storage.run_store import compose_both
 from ui.tokenizers.shelf import Member
 
 HOSTILE = "</style><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\u202e"
@@ -142,6 +143,17 @@ def test_the_report_has_the_shares_of_training_and_held_out_text() -> None:
     others = [sum(part.share for part in training.files[12:])]
     others.append(sum(of_held_out.get(part.name, 0) for part in training.files[12:]))
     assert ["other files", *(f"{share:.1%}" for share in others)] in rows
+
+
+def test_the_shares_of_a_stored_run_with_many_files_add_up_to_one() -> None:
+    corpus = bpe.Corpus.from_documents(
+        [f"hug {n}\n" for n in range(300)], [f"{n}.py" for n in range(300)]
+    )
+    compositions = compose_both(*corpus.split(0.4))
+    assert compositions is not None
+    (_, bars) = composition_groups(*compositions)[-1]
+    for bar in bars:
+        assert sum(share for _, share in bar.shares) == pytest.approx(1)
 
 
 def test_the_report_has_every_figure_under_its_tokenizer() -> None:

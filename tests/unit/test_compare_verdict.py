@@ -114,6 +114,15 @@ def test_each_other_tokenizer_has_a_row_with_its_figure_and_interval(small: bpe.
     assert [each.tokens for each in rival_rows(shelf)] == ["", ""]
 
 
+def test_a_tokenizer_that_needs_as_many_tokens_everywhere_has_no_direction(
+    small: bpe.Tokenizer,
+) -> None:
+    for corpus in (several(PROSE), bpe.Corpus.from_text(PROSE)):
+        same = bpe.compare(corpus, [small, small])
+        (row,) = rival_rows(members(small, small), same, [compute_gain(same)])
+        assert (row.figure, row.interval) == ("as many", "")
+
+
 def test_folders_that_go_the_other_way_are_named() -> None:
     fewer = TokenSaving(TextPart("all", 90, 100, 50, 10.0, 8.0, 12.0), ())
     more = TokenSaving(TextPart("all", 105, 100, 30, -5.0, -9.0, -1.0), ())

@@ -278,7 +278,7 @@ def test_progress_is_even_and_changes_no_figure(name: str) -> None:
 def test_one_long_document_is_encoded_in_parts_without_another_figure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    text = "".join(f"line {n} of the naïve hugs, {n} words (漢字).\n" for n in range(16_000))
+    text = "".join(f"line {n} of the naïve hugs, {n} words (漢字).\n" for n in range(8_000))
     corpus = bpe.Corpus.from_documents([text, "short", text[:200_000], ""])
     lengths: list[int] = []
     place = ForeignTokenizer.place_tokens
@@ -290,11 +290,11 @@ def test_one_long_document_is_encoded_in_parts_without_another_figure(
     monkeypatch.setattr(ForeignTokenizer, "place_tokens", noted)
     found = bpe.compare(corpus, [bpe.gpt2(), FOREIGN])
     assert max(lengths) < 150_000
-    assert len(lengths) > 8
+    assert len(lengths) > 4
     lengths.clear()
     monkeypatch.setattr(ForeignTokenizer, "parts", lambda _self, text, _size: iter([text]))
     whole = bpe.compare(corpus, [bpe.gpt2(), FOREIGN])
-    assert max(lengths) > 600_000
+    assert max(lengths) > 300_000
     assert found == whole
     assert repr(compute_gain(found)) == repr(compute_gain(whole))
 

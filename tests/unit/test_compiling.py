@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from bpe_core.kernels.compiling import choose, load
 from bpe_core.kernels.compiling.__main__ import main
 from bpe_core.kernels.compiling.choose import use_kernels
 from tests.new_process import ROOT, run_python
+from tests.packaging import CHECK, install, run_installed
 
 
 class Compiler:
@@ -47,9 +49,46 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Compiler:
     return found
 
 
+# In the processes that compile: the shares that were compiled once take a moment to copy.
+COPYING = """
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+from shutil import copy
+
+class Copying:
+    def find_spec(self, name, path, target=None):
+        if name == "bpe_core.kernels.compiling.build":
+            spec = PathFinder.find_spec(name, path)
+            execute = spec.loader.exec_module
+            def then(module):
+                execute(module)
+                module.compile_share = copy_share
+            spec.loader.exec_module = then
+            return spec
+
+def copy_share(folder, share):
+    for suffix in ("bc", "json"):
+        copy(Path(__file__).parent / f"{share}.{suffix}", folder)
+
+sys.meta_path.insert(0, Copying())
+"""
+
+
+@pytest.fixture(scope="module")
+def portable_shares(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Compile portable kernels, and return an environment in which they are only linked."""
+    folder = tmp_path_factory.mktemp("shares")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BPE_KERNELS", "portable")
+        choose._run(*(("build", "compile_share", folder, share) for share in (0, 1)))
+    (folder / "sitecustomize.py").write_text(COPYING, encoding="utf-8")
+    return {"PYTHONPATH": str(folder), "BPE_KERNELS": "portable"}
+
+
 @pytest.mark.slow
 def test_training_waits_for_the_compiler_reports_it_and_compiles_nothing_itself(
-    tmp_path: Path,
+    tmp_path: Path, portable_shares: dict[str, str]
 ) -> None:
     code = """
 import sys
@@ -72,7 +111,7 @@ compare()
 print(len(run.merges), {"numba", "llvmlite"} & set(sys.modules))
 """
     # Without a C compiler, LLVM loads the library. Another process compiles at the same time.
-    environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": ""}
+    environment = portable_shares | {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": ""}
     command = [sys.executable, "-m", "bpe_core.kernels.compiling"]
     with subprocess.Popen(
         command, cwd=ROOT, env={**os.environ, **environment}, stderr=subprocess.PIPE
@@ -82,6 +121,25 @@ print(len(run.merges), {"numba", "llvmlite"} & set(sys.modules))
     assert other.returncode == 0
     assert [path.suffix for path in tmp_path.glob("kernels-*")] == [".o"]
     assert not list(tmp_path.glob("building*"))
+
+
+@pytest.mark.slow
+def test_a_wheel_with_the_library_in_it_runs_kernels_without_numba(
+    tmp_path: Path, portable_shares: dict[str, str]
+) -> None:
+    # The library is compiled for such processors, and cannot be run on another.
+    assert load.portable_kind() is not None, "tests run on processors that wheels have kernels for"
+    built = run_python(
+        "from scripts.prebuilt_wheel import main; main([])",
+        {"PYTHONPATH": portable_shares["PYTHONPATH"]},
+    )
+    wheel = Path(built.splitlines()[-1])
+    assert wheel.name.endswith(f"-py3-none-linux_{platform.machine()}.whl")
+    python = install(wheel, tmp_path / "venv")
+    wheel.unlink()
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
+    printed = run_installed(python, CHECK, "--kernels", cwd=tmp_path, **home)
+    assert ": kernels, training and encoding, files, command: all as expected" in printed
 
 
 def test_a_folder_keeps_the_newest_kernels_and_nothing_of_a_killed_compiler(
@@ -102,17 +160,22 @@ def test_a_folder_keeps_the_newest_kernels_and_nothing_of_a_killed_compiler(
 
 
 @pytest.mark.slow
-def test_training_cancelled_while_waiting_ends_at_once(tmp_path: Path) -> None:
+def test_a_process_whose_training_is_cancelled_exits_without_waiting_for_compilers(
+    tmp_path: Path,
+) -> None:
     code = """
+from itertools import count
 from bpe_core.kernels.compiling.choose import kernels_are_compiled
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.runs.train import train
 from bpe_core.types import TrainingConfig
 corpus = Corpus.from_text(" ".join(map(str, range(1_300_000))))
-run = train(corpus, TrainingConfig(300), should_stop=lambda: True)
+looks = count()  # the compilers have started by the sixth
+run = train(corpus, TrainingConfig(300), should_stop=lambda: next(looks) > 5)
 print(run.stop_reason, kernels_are_compiled())
 """
     assert run_python(code, {"NUMBA_CACHE_DIR": str(tmp_path)}) == "cancelled False\n"
+    assert not list(tmp_path.glob("building/*")), "the compilers were not stopped"
 
 
 def test_everything_works_without_a_compiler(tmp_path: Path) -> None:

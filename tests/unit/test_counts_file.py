@@ -185,6 +185,7 @@ def test_more_occurrences_than_32_bits_are_trained_rightly(monkeypatch: pytest.M
     assert bpe.train(counts, config).merges == run.merges
 
 
+@pytest.mark.usefixtures("parquet_here")
 def test_counts_are_not_taken_for_a_table_of_text(tmp_path: Path) -> None:
     ours, theirs = tmp_path / "ours.parquet", tmp_path / "theirs.parquet"
     bpe.write_counts(bpe.count_words(bpe.Corpus.from_text("hug hugs"), "gpt2"), ours)

@@ -18,6 +18,8 @@ from typing import Any
 
 import click
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from safetensors.numpy import save_file
 
@@ -58,14 +60,19 @@ def blocks(page: str) -> list[Block]:
     ]
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder for all pages, so that each tokenizer is read from its file once."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in a folder with the files that the pages name."""
     assert TOKENIZERS.is_dir(), f"{TOKENIZERS} is missing. Run make ranks."
     monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(TOKENIZERS))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     monkeypatch.chdir(tmp_path)
-    # A tokenizer that one command opened is opened sooner by the next.
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     chapters = load_sample("alice").documents
     others = ("rotkaeppchen", "chaperon-rouge", "kong-yiji", "multilingual")
     texts = {
@@ -80,7 +87,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in texts.items():
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(text, encoding="utf-8")
-    duckdb(tmp_path, "COPY (SELECT 'hug hugs' AS text) TO 'corpus/c.parquet'")
+    pq.write_table(pa.table({"text": ["hug hugs"]}), "corpus/c.parquet")
     Path("model").mkdir()
     rows = np.zeros((50_257, 2), np.float32)
     save_file({"wte.weight": rows}, "model/model.safetensors")

@@ -7,6 +7,7 @@ import random
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pandas
@@ -302,6 +303,7 @@ def test_copies_are_on_one_side() -> None:
         assert held_out.how == HeldOut("document", len(held_out.documents) // 3, 0.0)
 
 
+@cache
 def folders() -> bpe.Corpus:
     """Make a corpus of folders in two levels, with documents in two scripts."""
     draw = random.Random(8)
@@ -406,6 +408,7 @@ def by_author() -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.usefixtures("parquet_here")
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_all_rows_with_a_value_of_a_column_are_held_out(kind: str, tmp_path: Path) -> None:
     found = by_author()

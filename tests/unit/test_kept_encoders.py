@@ -173,7 +173,7 @@ def test_another_version_of_a_library_compares_again(
 
 
 def test_what_is_kept_serves_plain_python_too(folder: Path) -> None:
-    path = write(folder, to_json(bpe.gpt2()))
+    path = write(folder, to_json())
     expected = [bpe.open_encoder(path).encode(text) for text in HOSTILE]
     code = f"""
 import json, sys
@@ -181,6 +181,7 @@ from bpe_core.formats.opening import kept_encoders
 from bpe_core.formats.opening.open_encoder import open_encoder
 from bpe_core.tokenizer.stored_table import StoredTable
 
+kept_encoders.MIN_BYTES = 0
 for is_stored in (False, True):
     opened = open_encoder({str(path)!r}).encoder
     assert isinstance(opened.table, StoredTable) == is_stored
@@ -214,21 +215,42 @@ print(json.dumps([len(built), bpe_core.gpt2().encode(text), len(built)]))
 
 
 def test_processes_that_open_a_file_together_all_open_it(folder: Path) -> None:
-    path = write(folder, to_json(bpe.gpt2()))
-    code = f"import bpe_core; print(bpe_core.open_encoder({str(path)!r}).encode('The quick'))"
+    path = write(folder, to_json())
+    code = f"""
+import bpe_core
+from bpe_core.formats.opening import kept_encoders
+
+kept_encoders.MIN_BYTES = 0
+print(bpe_core.open_encoder({str(path)!r}).encode("The quick"))
+"""
+    expected = SMALL.encode("The quick")
     running = [
         subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
         for _ in range(3)
     ]
-    assert {each.communicate()[0] for each in running} == {"[464, 2068]\n"}
+    assert {each.communicate()[0] for each in running} == {f"{expected}\n"}
     assert len(kept_files(folder)) == 1
-    assert bpe.open_encoder(path).encode("The quick") == [464, 2068]
+    assert bpe.open_encoder(path).encode("The quick") == expected
 
 
 def test_a_file_that_only_a_library_runs_is_not_kept(folder: Path) -> None:
     path = write(folder, to_json(normalizer={"type": "Lowercase"}))
     assert bpe.open_encoder(path).engine.startswith("tokenizers")
     assert not (folder / "cache").exists()
+
+
+def test_without_a_folder_no_tables_are_built_to_be_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("Tables were built.")
+
+    monkeypatch.setattr("bpe_core.tokenizer.compiled_tables.build_tables", refuse)
+    path = write(folder, to_json())
+    with pytest.raises(AssertionError, match="Tables were built"):
+        bpe.open_encoder(path)
+    monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
+    assert bpe.open_encoder(path).encode("ab") == SMALL.encode("ab")
 
 
 def test_the_command_reads_a_file_that_merges_across_words_once(

@@ -175,6 +175,19 @@ def test_a_library_next_to_the_sources_serves_users_who_cannot_write_there(
     assert found_among(monkeypatch, *folders) == paths
 
 
+def test_numbas_own_cache_is_used_instead_where_the_variable_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [*load.folders(), tmp_path]
+    monkeypatch.setattr(load, "folders", lambda: folders)
+    assert isinstance(load.find_compiled(), load.Library)
+    monkeypatch.setenv("BPE_KERNELS", "numba")
+    assert not isinstance(load.find_compiled(), load.Library)
+    cache = tmp_path / f"{load.compiled_name()}{load.CACHE}"
+    cache.mkdir()
+    assert isinstance(load.find_compiled(), Path)
+
+
 @pytest.mark.parametrize("content", [b"", b"not a library", None])
 def test_a_library_that_cannot_be_loaded_counts_as_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None

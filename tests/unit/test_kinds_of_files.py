@@ -260,6 +260,7 @@ def test_a_quote_at_the_end_of_a_long_table_takes_no_other_row() -> None:
 # Parquet
 
 
+@pytest.mark.usefixtures("parquet_here")
 @pytest.mark.parametrize(
     "column",
     [
@@ -282,6 +283,7 @@ def test_every_type_of_text_in_parquet_is_read(column: pa.Array) -> None:
     assert [each.name for each in found.texts] == ["text"]
 
 
+@pytest.mark.usefixtures("parquet_here")
 def test_bytes_that_do_not_fit_hide_no_column_of_text() -> None:
     texts = pa.array([b"hug hug hug"] * 9 + [b"\xff"], pa.binary())
     data = make_parquet(text=texts, url=["http://a"] * 10)
@@ -290,6 +292,7 @@ def test_bytes_that_do_not_fit_hide_no_column_of_text() -> None:
     assert "took the column 'text' (55% of the characters)" in " ".join(found.notes)
 
 
+@pytest.mark.usefixtures("parquet_here")
 def test_bytes_of_a_fixed_size_and_named_numbers_are_read() -> None:
     data = make_parquet(text=pa.array([b"hug", b"pug"], pa.binary(3)), n=[1, 2], x=[0.5, None])
     assert read_corpus(Upload("a.parquet", data)).documents == ("hug", "pug")
@@ -297,6 +300,7 @@ def test_bytes_of_a_fixed_size_and_named_numbers_are_read() -> None:
     assert read_corpus(Upload("a.parquet", data), "x").documents == ("0.5",)
 
 
+@pytest.mark.usefixtures("parquet_here")
 def test_pictures_in_parquet_are_never_taken_for_text() -> None:
     picture = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40
     data = make_parquet(image=pa.array([picture, picture]), caption=["a hug", "a pug"])
@@ -317,6 +321,7 @@ def test_bad_bytes_in_parquet_are_an_error_or_replaced() -> None:
 # Values
 
 
+@pytest.mark.usefixtures("parquet_here")
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 @pytest.mark.parametrize("texts", [("12+34=46", "1+1=2"), ("😀", "🙂🙂")])
 def test_text_without_letters_is_read(kind: str, texts: tuple[str, ...]) -> None:
@@ -347,6 +352,7 @@ def test_a_named_column_of_numbers_in_json_is_read() -> None:
     assert read_corpus(Upload("a.jsonl", data)).documents == ("a", "b", "c")
 
 
+@pytest.mark.usefixtures("parquet_here")
 @pytest.mark.parametrize("column", ["messages", "conversations"])
 @pytest.mark.parametrize("kind", ["jsonl", "json", "parquet"])
 def test_chats_are_read_as_roles_and_contents_and_noted(kind: str, column: str) -> None:

@@ -22,7 +22,7 @@ def trained(pretokenizer: str) -> bpe.Tokenizer:
 
 
 def foreign(**changes: object) -> ForeignTokenizer:
-    described = json.loads(dumps(bpe.gpt2(), "huggingface")["tokenizer.json"])
+    described = json.loads(dumps(bpe.gpt2().truncated(1_000), "huggingface")["tokenizer.json"])
     model = {**described["model"], "ignore_merges": changes.pop("ignore_merges", False)}
     return ForeignTokenizer(json.dumps(described | changes | {"model": model}))
 

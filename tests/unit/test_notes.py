@@ -29,19 +29,20 @@ def test_notes_of_one_kind_are_one_sentence_with_a_count_and_names() -> None:
     assert len(notes) == 4
     assert "photo.png" in notes[0]
     assert notes[1] == (
-        "5 empty files were skipped: empty0.txt, empty1.txt, empty2.txt and 2 more."
-    )
-    assert notes[2] == (
         "2 files are not UTF-8 and were read in a guessed encoding (cp1252): old0.txt, old1.txt."
     )
-    assert notes[3].startswith("one.csv: took the column 'text'")
+    assert notes[2].startswith("one.csv: took the column 'text'")
+    assert notes[3] == (
+        "5 empty files were skipped: empty0.txt, empty1.txt, empty2.txt and 2 more."
+    )
 
 
-def test_every_file_keeps_its_own_note_and_choices_are_not_warnings() -> None:
+def test_every_file_keeps_its_own_note_and_only_lost_text_is_a_warning() -> None:
     groups = group_notes(read_many().file_notes)
-    assert [len(group.notes) for group in groups] == [1, 5, 2, 1]
-    assert [group.is_warning for group in groups] == [True, True, True, False]
-    assert groups[2].notes[0].choice == "cp1252"
+    assert [len(group.notes) for group in groups] == [1, 2, 1, 5]
+    assert [group.is_warning for group in groups] == [True, True, False, False]
+    assert groups[1].notes[0].choice == "cp1252"
+    assert groups[3].notes[0].text == "empty0.txt is empty and was skipped."
 
 
 def test_notes_survive_pickling_and_splitting() -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
-import subprocess
-import sys
 import tarfile
 import tomllib
 import zipfile
@@ -19,10 +16,10 @@ import pytest
 from packaging.requirements import Requirement
 
 import bpe_core
-from bpe_core.kernels.compiling.load import portable_kind
 from scripts import prebuilt_wheel
 from tests.new_process import ROOT
-from tests.packaging import build, copy_source, install
+from tests.packaging import CHECK, build, copy_source, install
+from tests.packaging import run_installed as run
 
 pytestmark = pytest.mark.slow
 
@@ -156,22 +153,6 @@ def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return install(wheel, tmp_path_factory.mktemp("bare") / "venv")
 
 
-def run(*command: str | Path, cwd: Path, stdin: str = "", **environment: str) -> str:
-    """Return a program's output, without environment variables that point to this checkout."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(
-        command,
-        cwd=cwd,
-        env={**kept, **environment},
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 LIBRARY = """
 from importlib.util import find_spec
 import bpe_core as bpe
@@ -207,22 +188,6 @@ def test_the_command_is_on_the_path_and_works_without_extras(bare: Path, tmp_pat
     assert run("bpe", "--help", cwd=tmp_path, PATH=path).startswith("Usage: bpe ")
 
 
-CHECK = ROOT / "scripts" / "check_installed.py"
-
-
 def test_a_wheel_without_kernels_works_in_plain_python(bare: Path, tmp_path: Path) -> None:
     printed = run(bare, CHECK, "--python", cwd=tmp_path)
     assert "plain Python, training and encoding, files, command: all as expected" in printed
-
-
-def test_a_wheel_with_the_library_in_it_runs_kernels_without_numba(tmp_path: Path) -> None:
-    # The library is compiled for such processors, and cannot be run on another.
-    assert portable_kind() is not None, "tests run on processors that wheels have kernels for"
-    built = run(sys.executable, "-m", "scripts.prebuilt_wheel", cwd=ROOT)
-    wheel = Path(built.splitlines()[-1])
-    assert wheel.name.endswith(f"-py3-none-linux_{platform.machine()}.whl")
-    python = install(wheel, tmp_path / "venv")
-    wheel.unlink()
-    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
-    printed = run(python, CHECK, "--kernels", cwd=tmp_path, **home)
-    assert ": kernels, training and encoding, files, command: all as expected" in printed

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import bpe_core as bpe
+from bpe_core.corpus.samples import load_sample
 from bpe_core.formats.huggingface import write_huggingface
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
@@ -17,6 +18,10 @@ from bpe_core.tokenizer.segment_arrays import boundaries
 from tests.foreign_models import library_encoder, native_encoder
 from ui.tokenizers.normalized_part import NormalizedPiece, list_changes
 
+SMALL = bpe.train(
+    [*load_sample("notebook").documents, "the end of it plain words " * 9],
+    bpe.TrainingConfig(700, special_tokens=(), pretokenizer="gpt2"),
+).tokenizer
 NFC = {"type": "NFC"}
 TEXTS = [
     "",
@@ -28,11 +33,11 @@ TEXTS = [
 
 
 def described(added: list[tuple[str, bool, bool]] | None = None, **parts: Any) -> dict[str, Any]:
-    """Return GPT-2's tokenizer.json with added tokens (text, special, normalized) and parts."""
-    found: dict[str, Any] = json.loads(write_huggingface(bpe.gpt2())) | parts
+    """Return a tokenizer.json with added tokens (text, special, normalized) and parts."""
+    found: dict[str, Any] = json.loads(write_huggingface(SMALL)) | parts
     for text, special, normalized in added or []:
         flags = dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
-        id = 50_257 + len(found["added_tokens"]) - 1
+        id = SMALL.vocab_size + len(found["added_tokens"])
         token = {"id": id, "content": text, "special": special, "normalized": normalized}
         found["added_tokens"].append(token | flags)
     return found

@@ -406,7 +406,7 @@ def test_trainings_of_a_killed_server_are_begun_again(
 
 @pytest.mark.slow
 def test_a_filed_corpus_is_trained_from_its_files(manager: JobManager, store: Path) -> None:
-    lines = "".join(f"line {n}: hug hugs кот\n" for n in range(900_000)).encode()
+    lines = "".join(f"line {n}: {'hug hugs кот ' * 20}\n" for n in range(80_000)).encode()
     upload = io.BytesIO(lines)
     upload.name = "a.txt"  # type: ignore[attr-defined]
     corpus = read_in_process(

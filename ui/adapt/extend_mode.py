@@ -171,7 +171,7 @@ def _show_outcome(job: JobStatus | None, stored: StoredRun) -> None:
     show_failure(
         job,
         failed="Extending failed.",
-        cancelled="It was cancelled before the first new token, so nothing was learned.",
+        cancelled="Extending was cancelled before the first new token, so nothing was learned.",
     )
     if stored.run.base is not None:
         _show_result(stored)

@@ -106,7 +106,7 @@ def languages_part(stored: StoredRun, members: Sequence[Member]) -> None:
             bind="query-params",
         )
         besides = [title for title in MEASURES if title != TOKENS]
-        beside = choose_one("Beside tokens", [*besides, _MERGES], key="measure", shows_label=True)
+        beside = choose_one("Second chart", [*besides, _MERGES], key="measure", shows_label=True)
         st.space("stretch")
         with st.popover("Your own sentences", width="content"):
             _own_sentences(kept)

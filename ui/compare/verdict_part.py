@@ -26,6 +26,7 @@ from ui.compare.verdict_words import (
     figure_words,
     folder_words,
     interval_ends,
+    is_equal,
     is_fair,
     no_verdict,
     part_name,
@@ -222,6 +223,8 @@ def rival_rows(
 def _with_figure(rival: Rival, part: TextPart, fair: bool) -> Rival:
     if not fair or not part.theirs:
         return replace(rival, figure="leaves text out")
+    if is_equal(part):
+        return replace(rival, figure=figure_words(part), percent=0.0)
     rival = replace(rival, figure=signed(part.percent_fewer), percent=part.percent_fewer)
     if not part.has_interval:
         return rival

@@ -247,6 +247,11 @@ def part_name(division: Division, name: str) -> str:
     return shown if len(shown) <= _MAX_NAME_LENGTH else f"…{shown[1 - _MAX_NAME_LENGTH :]}"
 
 
+def is_equal(part: TextPart) -> bool:
+    """Return whether both need as many tokens, with no doubt about it from an interval."""
+    return part.own == part.theirs and not part.low < part.high
+
+
 def figure_words(part: TextPart) -> str:
     """Return a part's figure, such as "4.9% more"; a dash if there is none.
 
@@ -254,7 +259,11 @@ def figure_words(part: TextPart) -> str:
     '20.0% more'
     >>> figure_words(TextPart("numbers", 104, 100, 50, -4.0, -9.0, 1.0))
     '4.0% more, unsure'
+    >>> figure_words(TextPart("words", 100, 100, 50, 0.0, 0.0, 0.0))
+    'as many'
     """
+    if part.theirs and is_equal(part):
+        return "as many"
     unsure = ", unsure" if part.way == "unclear" and part.low < part.high else ""
     return f"{signed(part.percent_fewer)}{unsure}" if part.theirs else "–"
 

@@ -305,7 +305,10 @@ def _held_out_sentence(chosen: ChosenCorpus) -> str:
     if held_out.word_counts is not None:
         source = f" of {counted(len(held_out.word_counts), 'word')}"
     elif how is not None and chosen.corpus.n_sources > 1:
-        source = f" from {how.n_units:,} {escape_markdown(unit_noun(how, how.n_units))}"
+        n, noun = how.n_units, unit_noun(how, how.n_units)
+        source = f" from {n:,} {escape_markdown(noun)}"
+        if noun == "documents" and held_out.n_sources > n:
+            source = f" from {held_out.n_sources:,} documents ({n:,} without near copies)"
     else:
         source = ""
     sentence = f"{held_out.n_bytes:,} more bytes{source} are held out. {_NEVER_SEEN}"

@@ -180,13 +180,14 @@ def _files() -> None:
         help="Needed for a .tiktoken file, unless it is a published one, and for a GGUF file that "
         "does not name its own.",
     )
+    # Above the button, because below it the popover's end would hide them.
+    draw_problems(workspace.get(shelf.Shelf).addition_problems)
     is_pressed = st.button("Add from files", key="add_files", disabled=not uploads)
     if is_pressed and (files := submitted_files(uploads)):
         shelf.add_files(files, None if pretokenizer == _FROM_FILE else pretokenizer)
         # Under the next key the uploader is empty, so no file is added or refused twice.
         workspace.update(shelf.Shelf, files_added=workspace.get(shelf.Shelf).files_added + 1)
         st.rerun()
-    draw_problems(workspace.get(shelf.Shelf).addition_problems)
 
 
 def _add(key: str) -> None:

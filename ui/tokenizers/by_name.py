@@ -80,8 +80,9 @@ def read_name(text: str) -> str:
         return listed
     if is_hub_name(text) or "/" in text:
         return str(parse_hub_name(text))
+    found = f"{text!r:.80} is not a name that is known here" if text else "There is no name"
     raise ConfigError(
-        f"{text!r:.80} is not a name that is known here. Expected a model on Hugging Face’s hub, "
+        f"{found}. Expected a model on Hugging Face’s hub, "
         "such as org/model, or one of OpenAI’s, such as gpt-4o."
     )
 

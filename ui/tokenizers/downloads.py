@@ -33,7 +33,7 @@ class Downloads:
 
     keys: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
-    """The keys of downloads that failed, until another begins."""
+    """The keys of downloads that failed, until another begins or the shelf changes."""
 
 
 def begin_download(key: str) -> None:

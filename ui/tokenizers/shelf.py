@@ -170,7 +170,9 @@ def add_files(files: Sequence[Upload], pretokenizer: str | None) -> bool:
             with counted_as_kept(sum(map(len, group.values()))):
                 key = FILE_PREFIX + keep_tokenizer(group, pretokenizer, opened)
         except BpeError as error:
-            problems.append(f"{', '.join(group)}: {error}")
+            # Nearly all of these errors name the file.
+            is_named = any(name in str(error) for name in group)
+            problems.append(str(error) if is_named else f"{', '.join(group)}: {error}")
             continue
         known[opened.encoder.fingerprint] = key, opened.chat
         if same:
@@ -255,6 +257,7 @@ def loading_line(member: Member) -> str:
 
 def _put_on_shelf(keys: tuple[str, ...]) -> None:
     workspace.update(Shelf, keys=keys, problems=(), addition_problems=())
+    workspace.update(Downloads, failed=())
 
 
 def _read_keys() -> tuple[str, ...]:

@@ -176,15 +176,15 @@ def form_changes(
     >>> form_changes(run, run.corpus_sha256, TrainingConfig(300))
     ''
     >>> form_changes(run, None, TrainingConfig(400))
-    'The form now has no text and other settings.'
+    'The form now has other settings and no text.'
     """
     parts: list[str] = []
-    if training_sha256 is None:
-        parts.append("no text")
-    elif training_sha256 != run.corpus_sha256:
-        parts.append("another training text")
     if config is None:
         parts.append("invalid settings")
     elif config != run.config:
         parts.append("other settings")
+    if training_sha256 is None:
+        parts.append("no text")
+    elif training_sha256 != run.corpus_sha256:
+        parts.append("another training text")
     return f"The form now has {' and '.join(parts)}." if parts else ""

@@ -149,10 +149,10 @@ def new_merges(adapted: Adapted) -> list[tuple[str, str]]:
     """
     tokenizer, base = adapted.tokenizer, adapted.base
     removed = set(adapted.removed)
-    n_base = sum(merge.id not in removed for merge in base.merges)
+    n_base = sum(id not in removed for id in base.table.made)
     return [
-        (token_text(tokenizer, merge.left), token_text(tokenizer, merge.right))
-        for merge in tokenizer.merges[n_base:]
+        (token_text(tokenizer, left), token_text(tokenizer, right))
+        for left, right, _ in tokenizer.table.triples[n_base:]
     ]
 
 

@@ -17,7 +17,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
 from bpe_core.chat.chat_template import ChatTemplate
-from bpe_core.files.kept_arrays import Kept, find_kept, hash_package, keep
+from bpe_core.files.kept_arrays import Kept, can_keep, find_kept, hash_package, keep
 from bpe_core.kernels.compiling.choose import kernels_are_ready
 from bpe_core.tokenizer.protocol import NamedEncoder
 from bpe_core.tokenizer.stored_table import StoredTable, can_store, table_to_arrays
@@ -70,7 +70,11 @@ def _version(library: str) -> str:
 
 
 def _to_keep(opened: NamedEncoder) -> Kept | None:
-    """Return what has to be kept of an encoder; None of one that another library runs."""
+    """Return what has to be kept of an encoder, or None.
+
+    Nothing is kept of one that another library runs. Without a folder to keep them in, the tables
+    of kernels are not built: that takes as long as opening the file.
+    """
     # Imported when needed: the next process may need none of them.
     from bpe_core.formats.running.base_encoders import OwnEncoder
     from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
@@ -78,7 +82,7 @@ def _to_keep(opened: NamedEncoder) -> Kept | None:
 
     encoder = opened.encoder
     tokenizer = encoder.tokenizer if isinstance(encoder, OwnEncoder) else encoder
-    if not isinstance(tokenizer, Tokenizer) or not can_store(tokenizer.table):
+    if not isinstance(tokenizer, Tokenizer) or not can_store(tokenizer.table) or not can_keep():
         return None
     table, arrays = table_to_arrays(tokenizer.table)
     facts: dict[str, Any] = {

@@ -16,7 +16,6 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -236,9 +235,22 @@ def _run(*tasks: tuple[str, str, Path, int | None]) -> None:
         from bpe_core.processes.call import call
 
     limits = Limits(_MAX_SECONDS)
-    with ThreadPoolExecutor(len(tasks)) as pool:
-        for done in [pool.submit(call, do_task, *task, limits=limits) for task in tasks]:
-            done.result()
+    errors: list[BaseException] = []
+
+    def do(*task: object) -> None:
+        try:
+            call(do_task, *task, limits=limits)
+        except BaseException as error:  # raised in the thread that waits
+            errors.append(error)
+
+    # Unlike those of a pool, daemon threads are not waited for when this process exits.
+    threads = [threading.Thread(target=do, args=task, daemon=True) for task in tasks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
 
 
 def do_task(module: str, task: str, folder: Path, share: int | None = None) -> None:
