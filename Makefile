@@ -82,7 +82,7 @@ js-lint: node_modules/stamp
 
 # The site encodes as GPT-4o, whose ranks are fetched.
 js-tests: ranks
-	scripts/node.sh --test "tests/js/*.test.js"
+	scripts/node.sh --test --test-concurrency=2 "tests/js/*.test.js"
 
 node_modules/stamp: package.json package-lock.json | .venv/dev.stamp
 	scripts/node.sh npm ci
