@@ -462,11 +462,11 @@ def test_an_error_in_a_thread_stops_the_others(tmp_path: Path) -> None:
     # Further on than what decides whether a file is UTF-8.
     long = TEXT * (1 + (1 << 20) // len(TEXT))
     (corpus / "a.txt").write_bytes(long.encode() + b"\xff" + TEXT.encode())
-    for n in range(9):
+    for n in range(30):
         (corpus / f"b{n}.txt").write_bytes(TEXT.encode())
     with pytest.raises(bpe.TextDecodingError, match=r"a\.txt is not valid UTF-8 at byte"):
         encode([corpus], tmp_path / "out", engine=ThisProcess(3), stretch_bytes=60_000)
-    assert len(WorkFolder(f"{tmp_path}/out.work").done()) < 40
+    assert len(WorkFolder(f"{tmp_path}/out.work").done()) < 100  # of about 150
     (corpus / "a.txt").write_bytes(TEXT.encode())
     one = encode([corpus], tmp_path / "out", engine=ThisProcess(), stretch_bytes=60_000)
     several = encode([corpus], tmp_path / "b", engine=ThisProcess(3), stretch_bytes=60_000)
