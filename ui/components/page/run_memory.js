@@ -13,7 +13,7 @@ import { onLeaving } from "../shared/leaving.js";
 const KEY = "bpe-explorer.runs";
 const CORPUS_KEY = "bpe-explorer.corpus";
 const ID = /^[0-9a-f]{32}$/;
-const MILLISECONDS_UNTIL_ASKED_AGAIN = [1500, 6000];
+const MILLISECONDS_UNTIL_ASKED_AGAIN = [1500, 6000, 20_000];
 
 /** @type {WeakMap<ShadowRoot, () => void>} */
 const stops = new WeakMap();
