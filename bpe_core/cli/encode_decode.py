@@ -156,7 +156,7 @@ def chat(
     fetch_missing(tokenizer)
     try:
         opened = open_encoder(tokenizer)
-    except ConfigError:  # it names no pre-tokenizer
+    except ConfigError:  # a file of ranks names no pre-tokenizer
         raise ChatTemplateError(
             f"{tokenizer} says neither how it cuts text nor which special tokens it has. Write a "
             "file that does with bpe convert, and name that."

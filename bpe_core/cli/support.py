@@ -184,7 +184,7 @@ def load_merges(
 
 
 def _is_name(name: str) -> bool:
-    """Return True for what is no path: the name of a published tokenizer, or a mistyped one."""
+    """Return True unless this is a path or a model of the hub: it is a name, or a mistyped one."""
     from bpe_core.published.hub_names import is_hub_name
 
     return not (is_hub_name(name) or Path(name).exists())

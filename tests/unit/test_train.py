@@ -60,10 +60,10 @@ LLAMA_CONFIG = bpe.TrainingConfig(
         ({**LLAMA, "base": "bytes"}, "the base is 'bytes'"),
         ({**LLAMA, "end_of_word": "</w>"}, "'</w>', do not go together"),
         ({**LLAMA, "byte_fallback": 1}, r"byte_fallback is 1 \(int\)"),
-        *(
-            ({**LLAMA, "character_coverage": coverage}, f"character_coverage is {says}")
-            for coverage, says in ((0, 0.0), (1.5, 1.5), (-0.1, -0.1), (float("nan"), "nan"))
-        ),
+        ({**LLAMA, "character_coverage": 0}, "character_coverage is 0.0"),
+        ({**LLAMA, "character_coverage": 1.5}, "character_coverage is 1.5"),
+        ({**LLAMA, "character_coverage": -0.1}, "character_coverage is -0.1"),
+        ({**LLAMA, "character_coverage": float("nan")}, "character_coverage is nan"),
         ({**LLAMA, "character_coverage": "all"}, r"character_coverage is 'all' \(str\)"),
     ],
 )

@@ -248,7 +248,7 @@ def part_name(division: Division, name: str) -> str:
 
 
 def is_equal(part: TextPart) -> bool:
-    """Return whether both need as many tokens, with no doubt about it from an interval."""
+    """Return whether both need the same number of tokens, and no interval leaves that in doubt."""
     return part.own == part.theirs and not part.low < part.high
 
 

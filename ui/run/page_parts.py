@@ -104,7 +104,7 @@ def _largest_shares(names: Sequence[str], files: Sequence[FileShare]) -> list[tu
     """Return the shares of these files, and that of all others together if there are any."""
     share_of = {part.name: part.share for part in files}
     shares = [(name, share_of.pop(name, 0.0)) for name in names]
-    # A stored run lists its largest files only, so that the others are more than the list has.
+    # A stored run lists only its largest files, so the rest includes files that are not listed.
     rest = 1 - sum(share for _, share in shares)
     return [*shares, (_OTHER_FILES, rest)] if share_of else shares
 

@@ -58,7 +58,7 @@ def choose_engine(
     own, why_not = _exact_own(read)
     if own is not None:
         return _chosen_own(read, own, pretokenizer)
-    # Here, so that the refusal of a file that would take a library too long stands alone.
+    # Before the `try`: if the file would take a library too long, that is the only reason given.
     read = replace(read, merges=None, source=library_source(read), parsed=None)
     try:
         peer = run_by_library(read)
