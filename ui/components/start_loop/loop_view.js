@@ -19,7 +19,7 @@ import { guessLabel, writeCards } from "./turn.js";
 
 const MAX_LENGTH_IN_SENTENCE = 18; // characters of both tokens
 const BARS = 4;
-const HINT = "Count them in the sentence: the most frequent pair wins; of equal ones, the first.";
+const HINT = "Count them within words: the most frequent pair wins; of equal ones, the first.";
 
 export class LoopView {
   /** @param {HTMLElement} root

@@ -16,10 +16,10 @@ export function mergeSentence(run, step) {
     name: `Merge ${grouped(step + 1)}:`,
     occurs: "occur together ",
     count: counted(run.merge_count[step], "time"),
-    rest: ".",
+    rest: " within words.",
     why: ties > 1
       ? `${grouped(ties)} pairs tie: here the first in the text wins; on Train, unless changed, the lowest ids.`
-      : "No pair occurs more often.",
+      : "No other pair within words occurs as often.",
   };
 }
 
@@ -28,7 +28,7 @@ export function mergeSentence(run, step) {
 export function endSentence(run) {
   if (!run.n_tokens[0]) return "Type your name, or any sentence: it is cut into characters and learned.";
   const left = run.n_merges ? "Nothing is left to learn: " : "Nothing to learn yet: ";
-  if (run.n_left) return `${left}every pair of neighbours occurs only once.`;
+  if (run.n_left) return `${left}within words, every pair of neighbours occurs only once.`;
   return left + (run.n_merges ? "every word is one token." : "a character alone has no neighbour in its word.");
 }
 
