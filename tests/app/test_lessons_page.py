@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import bpe_core as bpe
 from bpe_core.corpus.samples import parallel_texts
 from tests.app.pages import all_sent, press
 from ui.corpus.own_text_field import OwnText, OwnTexts
-from ui.lessons.languages import TaughtLanguage
+from ui.lessons.languages import N_MERGES, TaughtLanguage
 from ui.lessons.navigation import LESSONS
 from ui.lessons.parts import MAX_TEXT_LENGTH, Answers, cut_text
 
@@ -92,6 +93,16 @@ def test_the_right_answer_is_computed_from_the_visitors_words(
     assert right_options(question(app)) == right
 
 
+@pytest.mark.parametrize("marked", [True, False])
+def test_the_first_question_says_itself_whether_the_ends_are_marked(
+    open_app: Callable[..., AppTest], marked: bool
+) -> None:
+    app = open_app("lessons", lesson=LESSONS[0].title, marker=str(marked).lower())
+    asked = question(app)["text"]
+    assert ("The end of each word is marked with the symbol </w>." in asked) == marked
+    assert asked.endswith("How many symbols does hug start as?")
+
+
 def test_ties_shows_a_step_at_which_the_rules_differ(open_app: Callable[..., AppTest]) -> None:
     app = open_shown(open_app, 2, "Ties")
     assert right_options(question(app)) == ["It depends on the rule"]
@@ -167,12 +178,45 @@ def test_a_lesson_is_drawn_for_print_with_a_link_to_each_step(
     assert all("?lesson=" in link and "&step_of_" in link for link in links)
 
 
-def test_each_language_of_the_sample_can_be_taught() -> None:
+def test_each_language_of_the_sample_can_be_taught_and_what_its_cut_costs_is_recounted() -> None:
     own, english = {text.name: text for text in parallel_texts()}, parallel_texts()[0]
     assert own.pop("English") == english
+    runs = {
+        (text.name, cut): bpe.train(
+            bpe.Corpus.from_documents(text.sentences),
+            bpe.TrainingConfig(256 + N_MERGES, special_tokens=(), pretokenizer=cut),
+        )
+        for text in parallel_texts()
+        for cut in ("gpt2", "o200k")
+    }
+    n_tokens = {key: int(run.tokens_after[-1]) for key, run in runs.items()}
+    costly: dict[str, str] = {}
     for name, text in own.items():
         questions = [step.ask(TaughtLanguage(text, english)) for step in LESSONS[5].steps]
         assert all(asked and asked.right for asked in questions), name
+        gpt2, o200k = (n_tokens[name, cut] / n_tokens["English", cut] for cut in ("gpt2", "o200k"))
+        said = questions[-1].because if questions[-1] else ""
+        assert f"{n_tokens[name, 'gpt2']} tokens against {n_tokens['English', 'gpt2']};" in said
+        figures = f"it is {o200k:.2f} instead of {gpt2:.2f} times."
+        if "comes from the cut" not in said:
+            assert f"Another cut changes little here: with GPT-4o’s {figures}" in said
+            assert gpt2 - o200k < 0.05
+            continue
+        assert said.endswith(f"With GPT-4o’s cut {figures}")
+        n_merges = len(runs[name, "gpt2"].merges)
+        assert (f"after {n_merges} merges no pairs are left" in said) == (n_merges < N_MERGES)
+        pieces = [
+            sum(len(bpe.get_pretokenizer(cut).split(one)) for one in text.sentences)
+            for cut in ("gpt2", "o200k")
+        ]
+        assert f"{pieces[0]} pieces of these sentences, GPT-4o’s {pieces[1]}." in said
+        costly[name] = figures
+    assert costly == {
+        "Hindi": "it is 1.33 instead of 1.83 times.",
+        "Bengali": "it is 1.22 instead of 1.94 times.",
+        "Tamil": "it is 1.39 instead of 2.47 times.",
+        "Thai": "it is 1.22 instead of 1.29 times.",
+    }
 
 
 def test_both_tie_rules_learn_the_expected_merges(open_app: Callable[..., AppTest]) -> None:

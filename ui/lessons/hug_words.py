@@ -69,8 +69,11 @@ def ask_words(hugs: Walk) -> Question:
         )
     )
     n = len(hugs.starts[0])
+    # The switch that marks the ends is drawn below the question.
+    marker = hugs.config.end_of_word
+    marked = f"The end of each word is marked with the symbol {marker}. " if marker else ""
     return choose_number(
-        f"How many symbols does {hugs.words[0]} start as?",
+        f"{marked}How many symbols does {hugs.words[0]} start as?",
         n,
         (1, len(hugs.words[0]), n + 1, hugs.counts[0]),
         sentences.first_symbols(hugs),

@@ -12,21 +12,26 @@ from bpe_core.comparison.languages import ScriptMerges, merges_per_script
 from bpe_core.comparison.metrics import parity
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import ParallelText, parallel_texts
+from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.gpt2 import gpt2
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.trainers.base_vocabulary import split_symbols
-from bpe_core.trainers.reference import learn_merges
 from bpe_core.types import TrainingConfig
 from bpe_core.unicode.kinds import CUT_CHARACTERS, NO_LETTERS, token_script
 from ui.components.lesson import Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
 from ui.lessons import parts, printing
 from ui.lessons.parts import Lesson, LessonStep, Ran, choose_number, choose_text
-from ui.look.labels import counted, plain_markdown
+from ui.look.labels import plain_markdown
 from ui.shell import address
 
 N_MERGES: Final = 200
+_CUT: Final = "gpt2"
+_OTHER_CUT: Final = "o200k"
+_CUT_NAMES: Final = {_CUT: "GPT-2’s cut", _OTHER_CUT: "GPT-4o’s cut"}
+_MIN_FROM_CUT: Final = 0.05
+"""The least difference between two cuts' figures that is worth explaining."""
 _ENGLISH: Final = "en"
 _FIRST_LANGUAGE: Final = "hi"
 """For visitors who read English, and for those whose language is not in the sample."""
@@ -237,48 +242,94 @@ def _examples_by_script() -> dict[str, list[int]]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class OwnMerges:
+    """Merges that a language learned from its own sentences with one cut, and what they gave."""
+
+    tokenizer: Tokenizer
+    n_pieces: int
+    """How many pieces the cut makes of the sentences: no merge crosses from one to the next."""
+    n_tokens: int
+
+
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _learn(code: str) -> Tokenizer:
-    """Learn merges from a language's own sentences."""
+def learn_own(code: str, cut: str) -> OwnMerges:
+    """Learn merges from a language's own sentences, and count its tokens with them."""
     text = next(text for text in parallel_texts() if text.code == code)
-    config = TrainingConfig(256 + N_MERGES, special_tokens=())
-    return train(Corpus.from_documents(list(text.sentences)), config).tokenizer
+    config = TrainingConfig(256 + N_MERGES, special_tokens=(), pretokenizer=cut)
+    tokenizer = train(Corpus.from_documents(list(text.sentences)), config).tokenizer
+    n_pieces = sum(len(get_pretokenizer(cut).split(sentence)) for sentence in text.sentences)
+    return OwnMerges(tokenizer, n_pieces, _count_tokens(tokenizer, text))
+
+
+def _own_and_english(example: TaughtLanguage, cut: str) -> tuple[OwnMerges, OwnMerges]:
+    return learn_own(example.own.code, cut), learn_own(example.english.code, cut)
 
 
 def ask_own(example: TaughtLanguage) -> Question:
-    texts = (example.own, example.english)
-    counts = [_count_tokens(_learn(text.code), text) for text in texts]
-    with_gpt2 = [_count_tokens(gpt2(), text) for text in texts]
+    own, english = _own_and_english(example, _CUT)
+    with_gpt2 = [_count_tokens(gpt2(), text) for text in (example.own, example.english)]
     return _choose_ratio(
-        f"Now each language gets {N_MERGES} merges, learned from its own sentences. How many times "
-        f"as many tokens as English does {example.own.name} take then?",
-        _ratio(counts[0], counts[1]),
-        f"{counts[0]} tokens against {counts[1]}; with GPT-2’s merges it was "
-        f"{_ratio(with_gpt2[0], with_gpt2[1])} as many. That difference comes from the text that "
-        "the merges were learned from. What is left comes from the language: its bytes and words.",
+        f"Now each language gets up to {N_MERGES} merges, learned from its own sentences, which "
+        "GPT-2’s rule cuts into pieces. How many times as many tokens as English does "
+        f"{example.own.name} take then?",
+        _ratio(own.n_tokens, english.n_tokens),
+        f"{own.n_tokens} tokens against {english.n_tokens}; with GPT-2’s merges it was "
+        f"{_ratio(*with_gpt2)} as many. That difference comes from the merges: GPT-2’s were "
+        f"learned from other texts. {cut_sentence(example)}",
+    )
+
+
+def cut_sentence(example: TaughtLanguage) -> str:
+    """Describe how much of what is left comes from the cut, by the figures with another one."""
+    own, english = _own_and_english(example, _CUT)
+    own_too, english_too = _own_and_english(example, _OTHER_CUT)
+    ratios = [own.n_tokens / english.n_tokens, own_too.n_tokens / english_too.n_tokens]
+    name = example.own.name
+    if ratios[0] - ratios[1] < _MIN_FROM_CUT:
+        return (
+            f"Another cut changes little here: with GPT-4o’s it is {ratios[1]:.2f} instead of "
+            f"{ratios[0]:.2f} times. What is left comes from how {name} is written, and from these "
+            "sentences."
+        )
+    fewer = len(own.tokenizer.merges)
+    stopped = f", and after {fewer} merges no pairs are left" if fewer < N_MERGES else ""
+    return (
+        f"Part of the rest comes from the cut. GPT-2’s also cuts inside words, at vowel signs and "
+        f"other marks: it makes {own.n_pieces} pieces of these sentences, GPT-4o’s "
+        f"{own_too.n_pieces}. No merge crosses from one piece to the next{stopped}. With GPT-4o’s "
+        f"cut it is {ratios[1]:.2f} instead of {ratios[0]:.2f} times."
     )
 
 
 def show_own(example: TaughtLanguage) -> Ran:
+    texts = (example.own, example.english)
     rows: list[SymbolRow] = []
-    for text in (example.own, example.english):
-        tokenizer = _learn(text.code)
-        ids = tokenizer.encode(text.sentences[_SENTENCE])
-        tiles = tuple(Tile(tokenizer.vocab[id], id if id > 255 else None) for id in ids)
-        rows.append(SymbolRow(text.name, (Tiles(tiles),), f"{len(ids)}"))
-    symbol_rows(rows, key="languages_own", caption="The sentence with merges of its own language")
+    for text in texts:
+        cells: list[Tiles] = []
+        for cut in _CUT_NAMES:
+            tokenizer = learn_own(text.code, cut).tokenizer
+            ids = tokenizer.encode(text.sentences[_SENTENCE])
+            cells.append(
+                Tiles(tuple(Tile(tokenizer.vocab[id], id if id > 255 else None) for id in ids))
+            )
+        note = " and ".join(f"{len(cell.tiles)}" for cell in cells)
+        rows.append(SymbolRow(text.name, tuple(cells), note))
+    symbol_rows(
+        rows,
+        key="languages_own",
+        caption="The sentence with merges of its own language, and its number of tokens",
+        columns=tuple(_CUT_NAMES.values()),
+    )
     st.page_link("pages/compare.py", label="Compare 25 languages with your tokenizer →")
-    merges = _learn(example.own.code).merges
+    counts = {
+        cut: {text.name: learn_own(text.code, cut).n_tokens for text in texts} for cut in _CUT_NAMES
+    }
     return Ran(
-        (learn_merges,),
-        f"[vocab[merge.id] for merge in merges[-{_MAX_EXAMPLES}:]]",
-        printing.printed(
-            [
-                printing.format_token(_learn(example.own.code).vocab[merge.id])
-                for merge in merges[-_MAX_EXAMPLES:]
-            ]
-        ),
-        counted(len(merges), "merge") + " learned.",
+        (parity,),
+        f"{{cut: parity(counts, 'English') for cut, counts in {counts}.items()}}",
+        printing.printed({cut: parity(each, "English") for cut, each in counts.items()}),
+        "The tokens of all twelve sentences with each cut.",
     )
 
 
