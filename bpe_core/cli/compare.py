@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import isnan
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -53,6 +52,7 @@ def compare(
       $ bpe compare notes.txt -t mine.json -t gpt2 --held-out 0.08
     """
     from bpe_core.comparison.comparison import compare as compare_tokenizers
+    from bpe_core.comparison.comparison import distinct_ends
     from bpe_core.comparison.interval_words import method_words
     from bpe_core.comparison.parts import compute_gain
 
@@ -62,7 +62,7 @@ def compare(
         for name in tokenizers:
             bar.show("Opening tokenizers", len(encoders), len(tokenizers))
             encoders.append(_load(name, pretokenizer))
-    names = [Path(name).name for name in tokenizers]
+    names = distinct_ends(tokenizers)
     corpus = sources.read_held_out()
     with Bar() as bar:
         found = compare_tokenizers(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, cast
 
 from bpe_core.checks import check_whole, describe, is_a, several
 from bpe_core.comparison.alignment import Disagreement, disagreements
@@ -57,6 +59,8 @@ class Comparison:
     n_words: int
     n_shared: int
     """Tokens common to all vocabularies, by their bytes, without special tokens."""
+    names: tuple[str, ...] = field(default=(), compare=False)
+    """A distinct name for each tokenizer: the end of its path, its title, or "Tokenizer 1"."""
     segments: tuple[tuple[Segment, ...], ...] = field(default=(), repr=False)
     """Each tokenizer's segments if a text was compared; empty for a corpus."""
     disagreements: tuple[tuple[Disagreement, ...], ...] = field(default=(), repr=False)
@@ -79,9 +83,9 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON values, with a dict for each tokenizer in "rows".
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
-        >>> compare("the bare bytes", [gpt2()]).to_dict()["rows"][0]["bytes_per_token"]
-        4.666666666666667
+        >>> row = compare("the bare bytes", ["gpt2"]).to_dict()["rows"][0]
+        >>> row["tokenizer"], row["bytes_per_token"]
+        ('GPT-2', 4.666666666666667)
         """
         return {
             "n_documents": self.n_documents,
@@ -89,17 +93,22 @@ class Comparison:
             "n_characters": self.n_characters,
             "n_words": self.n_words,
             "n_shared": self.n_shared,
-            "rows": [row.to_dict() for row in self.rows],
+            "rows": self._named_rows(),
         }
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row of figures for each tokenizer, in their order.
 
         >>> from bpe_core.tokenizer.gpt2 import gpt2
-        >>> compare("the bare bytes", ["gpt2", gpt2().truncated(0)]).to_frame().n_tokens.tolist()
-        [3, 14]
+        >>> frame = compare("the bare bytes", ["gpt2", gpt2().truncated(0)]).to_frame()
+        >>> frame[["tokenizer", "n_tokens"]].values.tolist()
+        [['GPT-2', 3], ['Tokenizer 2', 14]]
         """
-        return to_frame([row.to_dict() for row in self.rows])
+        return to_frame(self._named_rows())
+
+    def _named_rows(self) -> list[dict[str, Any]]:
+        named = zip(self.names, self.rows, strict=True)
+        return [{"tokenizer": name, **row.to_dict()} for name, row in named]
 
     def view(self) -> View:
         """Return a view of the text under each tokenizer that shows itself in a notebook.
@@ -174,7 +183,7 @@ def compare(
     >>> [(d.start, d.end) for d in comparison.disagreements[0]]
     [(0, 3), (3, 7)]
     """
-    named = _named_encoders(tokenizers)
+    named = name_encoders(tokenizers)
     # The encoder itself may take many texts at once, or return its tokens without an object for
     # each.
     encoders = [each.encoder for each in named]
@@ -198,6 +207,7 @@ def compare(
     ]
     _measure_together(measurings, corpus.n_bytes, should_stop)
     found = combine(corpus, encoders, [each.measured() for each in measurings], blocks)
+    found = replace(found, names=tuple(each.name for each in named))
     if not segments:
         return found
     return replace(
@@ -245,6 +255,7 @@ def combine(
         n_characters=corpus.n_characters,
         n_words=rows[0].words.n_words,
         n_shared=len(overlap.shared),
+        names=tuple(f"Tokenizer {number}" for number in range(1, len(encoders) + 1)),
         blocks=blocks,
         by_block=tuple(one.by_block for one in measured),
     )
@@ -268,15 +279,28 @@ def _measure_together(
             done[behind] = step
 
 
-def _named_encoders(tokenizers: Iterable[Encoder | str | os.PathLike[str]]) -> list[NamedEncoder]:
+def name_encoders(tokenizers: Iterable[Encoder | str | os.PathLike[str]]) -> list[NamedEncoder]:
+    """Open tokenizers as `compare` does, and give each a distinct name.
+
+    Raises ConfigError for none, ArgumentTypeError for what is not a tokenizer, and what
+    `open_encoder` raises.
+
+    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> [each.name for each in name_encoders(["gpt2", gpt2(), "gpt2"])]
+    ['GPT-2', 'Tokenizer 2', 'GPT-2 (2)']
+    """
     remedy = "give a list of tokenizers, even for one"
     given = several(tokenizers, "tokenizers", remedy)
     if not given:
         raise ConfigError("There is no tokenizer to compare. Give at least one.")
+    paths: dict[int, str] = {}
     named: list[NamedEncoder] = []
-    for number, encoder in enumerate(map(to_encoder, given), 1):
+    for number, (each, encoder) in enumerate(zip(given, map(to_encoder, given), strict=True), 1):
         if isinstance(encoder, NamedEncoder):
             named.append(encoder)
+            path = "" if each is encoder else os.fspath(cast("str | os.PathLike[str]", each))
+            if path and Path(path).exists():
+                paths[number - 1] = path
             continue
         # Check the protocol last, because that reads every property, even the fingerprint.
         if not is_a(encoder, Tokenizer) and not is_a(encoder, Encoder):
@@ -285,7 +309,43 @@ def _named_encoders(tokenizers: Iterable[Encoder | str | os.PathLike[str]]) -> l
                 "or what bpe.load, bpe.gpt2 or bpe.train(...).tokenizer returns."
             )
         named.append(NamedEncoder(f"Tokenizer {number}", encoder))
-    return named
+    ends = dict(zip(paths, distinct_ends([*paths.values()]), strict=True))
+    names = numbered([ends.get(place, each.name) for place, each in enumerate(named)])
+    return [replace(each, name=name) for each, name in zip(named, names, strict=True)]
+
+
+def distinct_ends(paths: Sequence[str]) -> list[str]:
+    """Return the shortest end of each path that no other path has; equal paths are numbered.
+
+    >>> distinct_ends(["x/a/tokenizer.json", "x/b/tokenizer.json", "gpt2", "gpt2"])
+    ['a/tokenizer.json', 'b/tokenizer.json', 'gpt2', 'gpt2 (2)']
+    """
+    parts = [PurePath(path).parts or (path,) for path in paths]
+    lengths = [1] * len(paths)
+    while True:
+        ends = [str(PurePath(*own[-n:])) for own, n in zip(parts, lengths, strict=True)]
+        times = Counter(ends)
+        longer = [i for i, n in enumerate(lengths) if times[ends[i]] > 1 and n < len(parts[i])]
+        if not longer:
+            return numbered(ends)
+        for i in longer:
+            lengths[i] += 1
+
+
+def numbered(names: Iterable[str]) -> list[str]:
+    """Return names of which those that come again have a number.
+
+    >>> numbered(["mine", "tokenizer.json", "tokenizer.json"])
+    ['mine', 'tokenizer.json', 'tokenizer.json (2)']
+    """
+    found: list[str] = []
+    for name in names:
+        number, unique = 1, name
+        while unique in found:
+            number += 1
+            unique = f"{name} ({number})"
+        found.append(unique)
+    return found
 
 
 def _ordinary_tokens(tokenizer: Encoder) -> frozenset[bytes]:

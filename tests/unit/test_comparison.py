@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 import tracemalloc
 from concurrent.futures import CancelledError
+from pathlib import Path
 
 import pytest
 import regex
 
 import bpe_core as bpe
 from bpe_core.comparison import spans
+from bpe_core.comparison.comparison import distinct_ends
 from bpe_core.comparison.measurement import TokenizerMetrics, measure
 from bpe_core.comparison.parts import compute_gain
 from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.tokenizer.protocol import TokenColumns
 from tests import foreign_models as models
+from tests.commands import succeed
 from tests.foreign_models import byte_fallback, described, library_encoder, word_piece
 
 
@@ -84,6 +87,37 @@ def test_every_figure_equals_that_of_the_segments(tokenizer: bpe.Tokenizer, text
     if tokenizer is WORDS:
         blank = regex.findall(r"\p{White_Space}", text)
         assert row.dropped_bytes == sum(len(character.encode()) for character in blank)
+
+
+def test_tokenizers_in_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    folders = [tmp_path / name / "models" for name in ("a", "b")]
+    for folder in folders:
+        bpe.save(BYTES, f"{folder}/")
+    bpe.save(BYTES, tmp_path / "b" / "mine.json")
+    given = [*folders, tmp_path / "b" / "mine.json", BYTES, "gpt2", "gpt2"]
+    named = ["a/models", "b/models", "mine.json", "Tokenizer 4", "GPT-2", "GPT-2 (2)"]
+    found = bpe.compare("the bare bytes", given)
+    assert found.to_frame()["tokenizer"].tolist() == named
+    assert [each.name for each in found.encoders] == named
+    assert bpe.compare(bpe.Corpus.from_text("hug"), given).names == tuple(named)
+    printed = succeed("compare", "-", *("-t", folders[0], "-t", folders[1]), stdin=b"hug " * 400)
+    assert printed.stdout.splitlines()[1].split() == ["a/models", "b/models"]
+    assert "a/models needs as many tokens as b/models" in printed.stdout
+
+
+@pytest.mark.parametrize(
+    ("paths", "ends"),
+    [
+        (["models", "models/"], ["models", "models (2)"]),
+        (["../models", "models"], ["../models", "models"]),
+        (["/models", "models", "a/models"], ["/models", "models", "a/models"]),
+        (["x/a/m", "y/a/m", "x/b/m"], ["x/a/m", "y/a/m", "b/m"]),
+        (["hf:org/model", "hf:org/other"], ["model", "other"]),
+        ([".", ""], [".", ". (2)"]),
+    ],
+)
+def test_the_shortest_ends_of_paths_that_tell_them_apart(paths: list[str], ends: list[str]) -> None:
+    assert distinct_ends(paths) == ends
 
 
 def test_the_figures_of_a_corpus_are_the_sums_of_its_documents() -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bpe_core.chat.chat_template import ChatTemplate
+from bpe_core.comparison.comparison import numbered
 from bpe_core.errors import BpeError, ConfigError
 from bpe_core.formats.folder_files import SIDECARS
 from bpe_core.runs.run import TrainingRun
@@ -233,15 +234,7 @@ def distinct(names: Sequence[str]) -> list[str]:
     >>> distinct(["Your tokenizer", "tokenizer.json", "tokenizer.json"])
     ['Your tokenizer', 'tokenizer.json', 'tokenizer.json (2)']
     """
-    found: list[str] = []
-    for name in names:
-        short = plain_text(name, _MAX_NAME_LENGTH)
-        number, unique = 1, short
-        while unique in found:
-            number += 1
-            unique = f"{short} ({number})"
-        found.append(unique)
-    return found
+    return numbered(plain_text(name, _MAX_NAME_LENGTH) for name in names)
 
 
 def loading_line(member: Member) -> str:
