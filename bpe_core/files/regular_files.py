@@ -1,5 +1,6 @@
-"""Open files that may have been replaced by a pipe or a device, which would block the reader.
+"""Read files that others may have written, or replaced by a pipe or a device.
 
+`only_this_user_writes` finds out whether they could; `open_regular` does not wait for a pipe.
 `ARCHIVE_DAMAGE` and `ARRAY_DAMAGE` are the exceptions that the standard library and NumPy raise for
 damaged files; they were collected by damaging files, one byte at a time.
 """
@@ -20,6 +21,7 @@ from typing import Final
 
 # Not on Windows, whose folders have neither pipes nor devices.
 _AT_ONCE: Final[int] = getattr(os, "O_NONBLOCK", 0)
+_WRITABLE_BY_OTHERS: Final = 0o022
 ARCHIVE_DAMAGE: Final = (
     zipfile.BadZipFile,
     zlib.error,
@@ -87,3 +89,25 @@ def read_regular(path: Path) -> bytes:
     """Return the contents of a file; raises what `open_regular` raises."""
     with open_regular(path) as file:
         return file.read()
+
+
+def only_this_user_writes(path: Path) -> bool:
+    """Return True if a file or folder is this user's or root's, and nobody else may write to it.
+
+    False if it is missing, and always on Windows, which does not say whose a file is.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     only_this_user_writes(Path(name))
+    ...     Path(name).chmod(0o777)
+    ...     only_this_user_writes(Path(name))
+    True
+    False
+    """
+    if not hasattr(os, "geteuid"):
+        return False
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    return status.st_uid in (0, os.geteuid()) and not status.st_mode & _WRITABLE_BY_OTHERS

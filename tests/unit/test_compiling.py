@@ -368,7 +368,7 @@ def test_folders_are_found_without_a_home(home: str, monkeypatch: pytest.MonkeyP
     load.folders.cache_clear()
     found = load.folders()
     load.folders.cache_clear()
-    shared = [Path("/nowhere/.cache/bpe-explorer")] if home else []
+    shared = [Path("/nowhere/.cache/bpe-explorer/kernels")] if home else []
     assert found == [load.KERNELS / "__pycache__", *shared]
 
 
@@ -376,7 +376,7 @@ def test_kernels_are_kept_in_the_users_cache_if_the_package_is_read_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "__pycache__").touch()  # blocks the folder: permissions would not stop root
-    found = [tmp_path / "__pycache__", tmp_path / "cache" / "bpe-explorer"]
+    found = [tmp_path / "__pycache__", tmp_path / "cache" / "bpe-explorer" / "kernels"]
     monkeypatch.setattr(load, "folders", lambda: found)
     assert load.folder_to_write() == found[1]
     assert found[1].is_dir()

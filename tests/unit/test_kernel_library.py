@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from regex import _regex
 
 from bpe_core.kernels.compiling import load
 from bpe_core.kernels.compiling.choose import compile_kernels, kernels_are_compiled
@@ -204,6 +205,81 @@ def test_a_library_that_cannot_be_loaded_counts_as_missing(
     damaged.write_bytes(whole.read_bytes())
     monkeypatch.setattr(load, "folders", lambda: [tmp_path])
     assert kernels_are_compiled(), "a damaged library can be replaced"
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        ("nothing", "undefined symbol: nothing"),
+        ("bpe_core.kernels.decoding.decode_ids", "not a library of kernels"),
+    ],
+)
+def test_a_library_without_its_table_counts_as_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, table: str, reason: str
+) -> None:
+    (whole,) = load.folder_to_write().glob(f"{load.compiled_name()}.[os]*")
+    other = tmp_path / whole.name
+    shutil.copyfile(whole, other)
+    monkeypatch.setattr(load, "KERNELS", tmp_path)
+    monkeypatch.setattr(load, "folders", list)
+    monkeypatch.setattr(load, "TABLE", table)
+    with pytest.raises(OSError, match=reason):
+        load.load(other)
+    assert load.find_library() is None
+
+
+def test_another_library_in_the_place_of_kernels_can_be_replaced(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (whole,) = load.folder_to_write().glob(f"{load.compiled_name()}{load.SHARED}")
+    monkeypatch.setattr(load, "folders", lambda: [tmp_path])
+    monkeypatch.setattr(load, "KERNELS", tmp_path)
+    content = Path(_regex.__file__).read_bytes()
+    (tmp_path / whole.name).write_bytes(content + load.digest(content))
+    assert load.find_compiled() is None
+    (tmp_path / whole.name).unlink()
+    shutil.copyfile(whole, tmp_path / whole.name)
+    assert load.find_library() is not None
+
+
+@pytest.mark.parametrize("suffix", [load.SHARED, load.OBJECT, load.CACHE])
+def test_compiled_kernels_that_others_may_have_written_do_not_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str
+) -> None:
+    """What does not count is replaced, in a folder of this user's own."""
+    shared, own = tmp_path / "shared", tmp_path / "own"
+    shared.mkdir()
+    kernels = shared / f"{load.compiled_name()}{suffix}"
+    kernels.mkdir() if suffix == load.CACHE else kernels.touch()
+    monkeypatch.setattr(load, "folders", lambda: [shared, own])
+    monkeypatch.setattr(load, "KERNELS", tmp_path / "sources")
+    monkeypatch.setattr(load, "_load_if_whole", lambda path: path)
+
+    def is_found() -> bool:
+        return load.find_compiled() is not None
+
+    assert is_found()
+    assert load.folder_to_write() == shared
+    for path in (shared, kernels):
+        mode = path.stat().st_mode
+        for bit in (0o020, 0o002):
+            path.chmod(mode | bit)
+            assert not is_found()
+            path.chmod(mode)
+    shared.chmod(0o777)
+    assert load.folder_to_write() == own
+    assert own.stat().st_mode & 0o777 == 0o755
+    shared.chmod(0o755)
+    with monkeypatch.context() as patch:
+        if os.geteuid() == 0:
+            os.chown(kernels, 12_345, -1)
+        else:
+            patch.setattr(os, "geteuid", lambda: 12_345)
+        assert not is_found()
+    # Whoever can write next to the sources can change the sources, too.
+    shared.chmod(0o777)
+    monkeypatch.setattr(load, "KERNELS", shared)
+    assert is_found()
 
 
 def test_a_library_is_not_loaded_with_a_numpy_of_another_layout(

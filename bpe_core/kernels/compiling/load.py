@@ -12,6 +12,7 @@ without the GIL.
 
 from __future__ import annotations
 
+import _ctypes
 import atexit
 import ctypes
 import hashlib
@@ -29,6 +30,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+
+from bpe_core.files.regular_files import only_this_user_writes
 
 KERNELS: Final = Path(__file__).absolute().parents[1]
 """The folder of the kernels' sources."""
@@ -131,25 +134,30 @@ def _processor_flags() -> str:
 def folders() -> list[Path]:
     """Return the folders to keep compiled kernels in, the preferred one first.
 
-    Compiled code is executed without further checks, so other users must not write there.
+    Compiled code is executed without further checks, so a folder does not count if other users may
+    write there: see `_is_safe`.
     """
     if given := os.environ.get("NUMBA_CACHE_DIR"):
         return [Path(given).absolute()]
     beside = KERNELS / "__pycache__"
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     # The path still begins with ~ if the user has no home folder.
-    return [beside] if home.startswith("~") else [beside, Path(home, "bpe-explorer")]
+    return [beside] if home.startswith("~") else [beside, Path(home, "bpe-explorer", "kernels")]
 
 
 def folder_to_write() -> Path:
-    """Return the first writable folder: a temporary one, deleted at exit, if there is no other."""
+    """Return the first folder that this user, and no other, may write to.
+
+    It is a temporary one, deleted at exit, if there is no other.
+    """
     for folder in folders():
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                return folder
-        except OSError:
-            continue
+        with suppress(OSError):
+            # Whatever the umask: others must not write there, and may use what an administrator has
+            # compiled.
+            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+            if _is_safe(folder):
+                with tempfile.TemporaryFile(dir=folder):
+                    return folder
     folders().append(Path(tempfile.mkdtemp(prefix="bpe-explorer-")))
     atexit.register(shutil.rmtree, folders()[-1], ignore_errors=True)
     return folders()[-1]
@@ -158,24 +166,35 @@ def folder_to_write() -> Path:
 def find_compiled() -> Library | Path | None:
     """Return the library, or the folder of Numba's cache in its place, or None."""
     library = find_library() if library_is_wanted() else None
-    return library or next(filter(Path.exists, _candidates([processor()], CACHE)), None)
+    return library or next(_candidates([processor()], CACHE), None)
 
 
 def find_library() -> Library | None:
-    """Return the library, or None. One that is damaged, or cannot be loaded here, does not count.
+    """Return the library, or None.
 
-    One for this very processor is better than a portable one.
+    One for this very processor is better than a portable one. One that is damaged, lacks kernels or
+    cannot be loaded here does not count, nor one that another user may have written.
     """
     portable = portable_kind()
     kinds = [processor()] if portable is None else [processor(), portable]
-    paths = filter(Path.exists, _candidates(kinds, SHARED, OBJECT))
-    return next(filter(None, map(_load_if_whole, paths)), None)
+    return next(filter(None, map(_load_if_whole, _candidates(kinds, SHARED, OBJECT))), None)
 
 
 def _candidates(kinds: list[str], *suffixes: str) -> Iterator[Path]:
+    """Yield what is there and may be executed."""
     # A wheel can hold a library next to the sources; see `scripts/prebuilt_wheel.py`.
     for kind, folder, suffix in product(kinds, [*folders(), KERNELS], suffixes):
-        yield folder / f"{compiled_name(kind)}{suffix}"
+        path = folder / f"{compiled_name(kind)}{suffix}"
+        if path.exists() and _is_safe(folder) and _is_safe(path):
+            yield path
+
+
+def _is_safe(path: Path) -> bool:
+    """Return True if no other user can have put code there, or could as well change the sources.
+
+    Python executes what lies next to the sources, and Windows does not say whose a folder is.
+    """
+    return path.is_relative_to(KERNELS) or not hasattr(os, "geteuid") or only_this_user_writes(path)
 
 
 class Shape(NamedTuple):
@@ -263,16 +282,27 @@ def digest(content: bytes) -> bytes:
 def load(path: Path) -> Library:
     """Load a library or an object file.
 
-    Raises OSError if it is damaged, may not be executed here, or was built for another NumPy.
+    Raises OSError if it is damaged, may not be executed here, lacks a kernel or the table of them,
+    or was built for another NumPy.
     """
     content = path.read_bytes()
     if content[-_DIGEST:] != digest(content[:-_DIGEST]):
         raise OSError(f"{path} is damaged")
-    address_of = _loaded_by_llvm(path) if path.suffix == OBJECT else _loaded_by_system(path)
     if not _is_as_expected():
         raise OSError(f"{path} was built for a NumPy whose arrays are laid out otherwise")
-    table = json.loads(ctypes.string_at(address_of(TABLE)))
-    return Library({name: Shape(**shape) for name, shape in table.items()}, address_of)
+    return _loaded_by_llvm(path) if path.suffix == OBJECT else _loaded_by_system(path)
+
+
+def _with_table(path: Path, address_of: Callable[[str], int]) -> Library:
+    """Return a library that was loaded; raises OSError if it is not one of kernels."""
+    try:
+        table = json.loads(ctypes.string_at(address_of(TABLE)))
+        shapes = {name: Shape(**shape) for name, shape in table.items()}
+        for name in shapes:
+            address_of(name)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise OSError(f"{path} is not a library of kernels: {error}") from error
+    return Library(shapes, address_of)
 
 
 _loaded: Final[dict[Path, Library]] = {}
@@ -284,12 +314,18 @@ def _load_if_whole(path: Path) -> Library | None:
     return _loaded.get(path)
 
 
-def _loaded_by_system(path: Path) -> Callable[[str], int]:
+def _loaded_by_system(path: Path) -> Library:
     library = ctypes.CDLL(str(path))
-    return lambda name: ctypes.addressof(ctypes.c_char.in_dll(library, name))
+    try:
+        return _with_table(path, lambda name: ctypes.addressof(ctypes.c_char.in_dll(library, name)))
+    except OSError:
+        # While it is open, the system takes what is built in its place for the same library.
+        if hasattr(_ctypes, "dlclose"):  # not on Windows
+            _ctypes.dlclose(library._handle)
+        raise
 
 
-def _loaded_by_llvm(path: Path) -> Callable[[str], int]:
+def _loaded_by_llvm(path: Path) -> Library:
     try:
         from llvmlite import binding as llvm
     except ImportError as error:
@@ -304,7 +340,14 @@ def _loaded_by_llvm(path: Path) -> Callable[[str], int]:
         engine.finalize_object()
     except RuntimeError as error:
         raise OSError(f"LLVM could not load {path}: {error}") from error
-    return engine.get_global_value_address
+
+    def address_of(name: str) -> int:
+        address = engine.get_global_value_address(name)
+        if not address:
+            raise ValueError(f"undefined symbol: {name}")
+        return address
+
+    return _with_table(path, address_of)
 
 
 def _is_as_expected() -> bool:
