@@ -74,6 +74,7 @@ def describe_held_out(test: Corpus | None, **figures: Any) -> dict[str, Any] | N
         "by": test.how.by,
         "n_units": test.how.n_units,
         "share_within": test.how.share_within,
+        "why_within": test.how.why_within,
         **figures,
     }
 

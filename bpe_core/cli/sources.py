@@ -199,7 +199,7 @@ class Sources(Stretches):
 
     def _split(self) -> tuple[Corpus, Corpus]:
         """Read the text, divide it, and report on stderr what was held out."""
-        from bpe_core.comparison.interval_words import unit_noun
+        from bpe_core.comparison.interval_words import flattery, unit_noun
 
         training, test = self.read().split(self.held_out, by=self.held_out_by)
         how = test.how
@@ -207,10 +207,8 @@ class Sources(Stretches):
             click.echo("Too little text to hold any back.", err=True)
             return training, test
         noun = unit_noun(how, how.n_units)
-        flatters = ""
-        if how.share_within:
-            flatters = f"; {how.share_within:.0%} of it is from within documents that training saw"
-        click.echo(f"Held out: {test.n_bytes:,} bytes, {how.n_units:,} {noun}{flatters}.", err=True)
+        said = f"Held out: {test.n_bytes:,} bytes, {how.n_units:,} {noun}. {flattery(how)}"
+        click.echo(said.rstrip(), err=True)
         return training, test
 
 

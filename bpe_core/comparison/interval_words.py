@@ -8,10 +8,16 @@ from bpe_core.comparison.blocks import Blocks
 from bpe_core.comparison.comparison import compare
 from bpe_core.comparison.parts import N_RESAMPLES, TextPart, compute_gain
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.held_out import MIN_UNITS, HeldOut
+from bpe_core.corpus.held_out import MIN_UNITS, HeldOut, WhyWithin
 from bpe_core.tokenizer.protocol import Encoder
 
 _MAX_NAME: Final = 42
+_WHY_WITHIN: Final[dict[WhyWithin, str]] = {
+    "": "",
+    "few": f", because there are fewer than {MIN_UNITS} documents of its file type and script",
+    "huge": ", because single documents are larger than the part to hold out",
+    "alike": ", because many documents share most of their lines",
+}
 
 
 class IntervalWords(NamedTuple):
@@ -140,8 +146,9 @@ held-out text. This flatters.'
 def flattery(how: HeldOut | None) -> str:
     """Return a sentence on held-out text from within documents that training saw; may be empty.
 
-    >>> flattery(HeldOut("document", n_units=31, share_within=0.25))
-    'From within documents that training saw: 25% of the held-out text. This flatters.'
+    >>> flattery(HeldOut("document", n_units=31, share_within=0.25, why_within="huge"))
+    'From within documents that training saw: 25% of the held-out text, because single documents \
+are larger than the part to hold out. This flatters.'
     """
     if how is None or not how.share_within:
         return ""
@@ -151,4 +158,8 @@ def flattery(how: HeldOut | None) -> str:
             "flatters: train again to hold out whole documents."
         )
     share = "all" if how.share_within == 1 else f"{how.share_within:.0%}"
-    return f"From within documents that training saw: {share} of the held-out text. This flatters."
+    why = _WHY_WITHIN[how.why_within]
+    return (
+        f"From within documents that training saw: {share} of the held-out text{why}. This "
+        "flatters."
+    )

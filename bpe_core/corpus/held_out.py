@@ -16,7 +16,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from bpe_core.checks import describe
 from bpe_core.corpus.copies import find_copies
@@ -62,6 +62,11 @@ class Split:
     """As `split` takes it, or "file:" and the `sha256` of the text that `hold_out` was given."""
 
 
+WhyWithin = Literal["", "few", "huge", "alike"]
+"""Why documents were not held out whole: there are too few, some are too large, or too many share
+most of their lines. Empty if it was asked for, or is not known."""
+
+
 @dataclass(frozen=True, slots=True)
 class HeldOut:
     """How text was held out."""
@@ -74,6 +79,8 @@ class HeldOut:
     """How many units were held out."""
     share_within: float
     """The share of its characters from documents of which training saw the rest, from 0 to 1."""
+    why_within: WhyWithin = ""
+    """The reason for most of this share."""
 
 
 class Division(NamedTuple):
@@ -201,6 +208,7 @@ class _Chosen:
         self._draw = draw
         self._spans: dict[int, list[Span]] = {}
         self._margins: dict[int, list[Span]] = {}
+        self._why: dict[int, WhyWithin] = {}
 
     def take_documents(self, units: Sequence[_Unit], *, may_be_whole: bool) -> None:
         """Hold out whole documents; of few or huge ones, stretches."""
@@ -209,14 +217,16 @@ class _Chosen:
         for found in _strata(units):
             size = _total(found)
             whole = [unit for unit in found if unit.size <= self._share * size]
-            if may_be_whole and len(whole) >= MIN_UNITS:
+            huge = [unit for unit in found if unit.size > self._share * size]
+            if not may_be_whole:
+                self._take_stretches(found, max_whole=0, why="")
+            elif len(whole) >= MIN_UNITS:
                 self._take_whole(whole)
-                huge = [unit for unit in found if unit.size > self._share * size]
-                self._take_stretches(huge, max_whole=0)
-            elif may_be_whole and size < _MIN_SHARE * total:
+                self._take_stretches(huge, max_whole=0, why=_why(found, huge))
+            elif size < _MIN_SHARE * total:
                 few += found
             else:
-                self._take_stretches(found, max_whole=2 * _MIN_STRETCH if may_be_whole else 0)
+                self._take_stretches(found, max_whole=2 * _MIN_STRETCH, why=_why(found, huge))
         if len(few) >= MIN_UNITS:
             self._take_whole(few)
 
@@ -248,7 +258,9 @@ class _Chosen:
         n_left_out = sum(end - start for spans in self._margins.values() for start, end in spans)
         if n_held_out + n_left_out >= sum(self.sizes):
             self._spans, self._margins, n_held_out = {}, {}, 0
-        n_within = sum(end - start for i in self._margins for start, end in self._spans[i])
+        within: Counter[WhyWithin] = Counter()
+        for i in self._margins:
+            within[self._why[i]] += sum(end - start for start, end in self._spans[i])
         held_out: list[Sequence[Span]] = []
         training: list[Sequence[Span]] = []
         for i, size in enumerate(self.sizes):
@@ -257,7 +269,10 @@ class _Chosen:
             is_whole = spans and not margins
             training.append(() if is_whole else rest(size, sorted([*spans, *margins])))
         n_units = len({units[i] for i in self._spans})
-        how = HeldOut(by, n_units, n_within / n_held_out if n_held_out else 0.0)
+        how = HeldOut(by, n_units, 0.0)
+        if n_held_out and within:
+            why = within.most_common(1)[0][0]
+            how = HeldOut(by, n_units, within.total() / n_held_out, why)
         return Division(held_out, training, units, how)
 
     def _hold_out(self, unit: _Unit) -> None:
@@ -282,10 +297,11 @@ class _Chosen:
         for place in drawn:
             self._hold_out(ordered[place])
 
-    def _take_stretches(self, units: Iterable[_Unit], max_whole: int) -> None:
+    def _take_stretches(self, units: Iterable[_Unit], max_whole: int, why: WhyWithin) -> None:
         """Hold out the ends of documents; if they are small, one end of some of them.
 
-        Documents of less than `max_whole` characters are held out whole.
+        Documents of less than `max_whole` characters are held out whole. `why` is the reason to
+        hold out ends.
         """
         ordered = sorted(units, key=lambda unit: unit.members)
         first = int(self._draw.random() * len(ordered))
@@ -304,6 +320,7 @@ class _Chosen:
                 n_ends = 2 if size >= 2 * least else 1
                 at_start = n_ends == 2 or self._draw.random() < 0.5
                 for i in unit.members:
+                    self._why[i] = why
                     owed -= self._take_ends(i, size / n_ends, at_start=at_start, n_ends=n_ends)
 
     def _take_ends(self, i: int, size: float, *, at_start: bool, n_ends: int) -> int:
@@ -331,6 +348,15 @@ class _Chosen:
             return 0
         self._spans[i], self._margins[i] = spans, margins
         return sum(end - start for start, end in spans)
+
+
+def _why(units: Sequence[_Unit], huge: Sequence[_Unit]) -> WhyWithin:
+    """Return why units of one stratum, some of them too large, cannot all be held out whole."""
+    if len(units) < MIN_UNITS:
+        n_documents = sum(len(unit.members) for unit in units)
+        return "few" if n_documents < MIN_UNITS else "alike"
+    alike = _total(unit for unit in huge if len(unit.members) > 1)
+    return "alike" if 2 * alike > _total(huge) else "huge"
 
 
 def _border(text: str, near: int, size: float) -> int | None:

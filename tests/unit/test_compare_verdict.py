@@ -253,7 +253,8 @@ def test_the_method_is_said_with_what_was_held_out() -> None:
     told = method_words(divide_units(bpe.Corpus.from_text(PROSE * 99).split(0.2)[1]))
     assert told == (
         "No interval: it takes 20 documents, and there is 1. From within documents that training "
-        "saw: all of the held-out text. This flatters."
+        "saw: all of the held-out text, because there are fewer than 20 documents of its file type "
+        "and script. This flatters."
     )
     old = bpe.Corpus(("a", "b"), ("x", "x"), places=(Place(0, 1), Place(9, 2)))
     old = replace(old, how=HeldOut("block", 1, 1.0))

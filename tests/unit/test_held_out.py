@@ -15,6 +15,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus.composition import FileShare, ScriptShare, measure_composition
+from bpe_core.corpus.copies import find_copies
 from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
 from bpe_core.corpus.held_out import HeldOut, Split
 from bpe_core.corpus.spans import Place
@@ -238,6 +239,7 @@ def test_nothing_of_a_whole_document_is_trained_on(mixed: bpe.Corpus) -> None:
     )
     assert held_out.how.share_within == pytest.approx(within / held_out.n_characters)
     assert 0.3 < held_out.how.share_within < 0.9
+    assert held_out.how.why_within == "few"
 
 
 @pytest.mark.parametrize("end", ["\r", "\r\n", "\n"])
@@ -256,7 +258,7 @@ def test_of_one_text_both_ends_are_held_out_with_a_margin(end: str) -> None:
         assert document.startswith("line ")
         assert document.endswith(end)
         assert not document.startswith("\n")
-    assert held_out.how == HeldOut("document", n_units=1, share_within=1.0)
+    assert held_out.how == HeldOut("document", 1, share_within=1.0, why_within="few")
 
 
 @pytest.mark.parametrize("words", ["some words in one line ", "文は続く。また続く、"])
@@ -281,6 +283,8 @@ def test_of_a_document_larger_than_its_share_only_the_ends_are_held_out() -> Non
     assert len(of_huge) == 2
     assert sum(of_huge) == pytest.approx(SHARE * 300_000, rel=0.02)
     assert all(text in texts for text, name, _ in placed(held_out) if name != "huge.txt")
+    assert held_out.how is not None
+    assert held_out.how.why_within == "huge"
 
 
 def test_copies_are_on_one_side() -> None:
@@ -301,6 +305,52 @@ def test_copies_are_on_one_side() -> None:
         _, held_out = corpus.split(0.3, seed)
         assert held_out.n_bytes / corpus.n_bytes == pytest.approx(0.3, rel=0.1)
         assert held_out.how == HeldOut("document", len(held_out.documents) // 3, 0.0)
+
+
+def web_pages(n_pages: int) -> list[str]:
+    """Make pages of two web sites that differ in less than half of their lines."""
+    draw = random.Random(7)
+    pages: list[str] = []
+    for n in range(n_pages):
+        site = n % 2
+        head = [f"<{'head' if site else 'meta'} {line}>\n" for line in range(20)]
+        # Pages of one kind share more, down to the lines of their own.
+        head += [f"<nav {site} {n % 4} {line}>\n" for line in range(8)]
+        body = [f"<p>{draw.random()} on page {n}</p>\n" for _ in range(draw.randrange(9, 20))]
+        pages.append("".join([*head, *body, "</html>\n"]))
+    return pages
+
+
+def test_what_most_documents_share_does_not_make_them_copies() -> None:
+    pages = web_pages(400)
+    # A page with some changed lines is still a copy, and so is a licence with another year.
+    copies = [page.replace("<p>0.1", "<p>0.9") for page in pages[:10]]
+    licence = prose("English", 5_000, seed=1)
+    licences = [f"Copyright {1_900 + n}\n{licence}" for n in range(60)]
+    found = find_copies([*pages, *copies, *licences])
+    assert found == [*range(400), *range(10), *([410] * 60)]
+    # The same with few pages, where no line need be boilerplate.
+    assert find_copies(web_pages(8)) == [0, 1, 2, 3, 0, 1, 2, 3]
+
+
+def test_pages_of_a_web_site_are_held_out_whole() -> None:
+    pages = web_pages(400)
+    names = [f"{n // 20}/{n}.html" for n in range(400)]
+    corpus = bpe.Corpus.from_documents(pages, names)
+    for by in ("document", "folder"):
+        training, held_out = corpus.split(SHARE, by=by)
+        assert held_out.how is not None
+        assert held_out.how.share_within == 0
+        assert held_out.n_bytes / corpus.n_bytes == pytest.approx(SHARE, rel=0.4)
+        assert training.n_sources + held_out.n_sources == 400
+    # Of versions of a few pages, whole ones cannot be held out.
+    versions = [f"{page}<p>{n}</p>\n" for page in pages[:12] for n in range(20)]
+    _, held_out = bpe.Corpus.from_documents(versions).split(SHARE)
+    assert held_out.how is not None
+    assert (held_out.how.share_within, held_out.how.why_within) == (1.0, "alike")
+    # Pages of a text of one's own are new, although the site is the same.
+    own = bpe.Corpus.from_documents(web_pages(420)[400:])
+    assert corpus.hold_out(own)[0].n_sources == 400
 
 
 @cache
@@ -347,7 +397,7 @@ def test_stretches_of_every_document_are_held_out_if_asked_for() -> None:
     corpus = folders()
     training, held_out = corpus.split(0.2, by="stretch")
     assert held_out.how is not None
-    assert held_out.how.share_within == 1.0
+    assert (held_out.how.share_within, held_out.how.why_within) == (1.0, "")
     assert held_out.how.n_units == held_out.n_sources
     assert held_out.n_bytes / corpus.n_bytes == pytest.approx(0.2, rel=0.05)
     assert set(held_out.names) <= set(training.names)
