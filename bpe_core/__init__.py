@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from bpe_core.adapting.replace import replace
     from bpe_core.adapting.shrink import shrink
     from bpe_core.comparison.comparison import Comparison, compare
+    from bpe_core.comparison.languages import Parity, parity
+    from bpe_core.comparison.metrics import gini
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.corpus.read_corpus import read_corpus
     from bpe_core.counting.count_files import count_files
@@ -116,6 +118,7 @@ __all__ = [
     "NotPermittedError",
     "OutOfRangeError",
     "PairCount",
+    "Parity",
     "PatternError",
     "PatternTimeoutError",
     "Pretokenizer",
@@ -147,11 +150,13 @@ __all__ = [
     "from_huggingface",
     "from_tiktoken",
     "get_pretokenizer",
+    "gini",
     "gpt2",
     "load",
     "load_run",
     "merge_counts",
     "open_encoder",
+    "parity",
     "read_corpus",
     "read_counts",
     "replace",
@@ -168,6 +173,8 @@ _MODULES = {
     "adapting.replace": ("replace",),
     "adapting.shrink": ("shrink",),
     "comparison.comparison": ("Comparison", "compare"),
+    "comparison.languages": ("Parity", "parity"),
+    "comparison.metrics": ("gini",),
     "corpus.corpus": ("Corpus",),
     "corpus.read_corpus": ("read_corpus",),
     "counting.counts_cut": ("count_words",),

@@ -1,19 +1,16 @@
-"""The cost of languages under several tokenizers, measured at once."""
+"""The cost of languages under several tokenizers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bpe_core.comparison.languages import LanguageCosts, language_costs, measure_languages
+import bpe_core as bpe
+from bpe_core.comparison.languages import LanguageCosts
 from bpe_core.corpus.samples import ParallelText
-from bpe_core.tokenizer.protocol import Encoder
 
 
 def compare_languages(
-    texts: Sequence[ParallelText], encoders: Sequence[Encoder], reference: str
+    texts: Sequence[ParallelText], encoders: Sequence[bpe.Encoder], reference: str
 ) -> tuple[LanguageCosts, ...]:
     """Return the costs of each tokenizer."""
-    names = [text.name for text in texts]
-    return tuple(
-        language_costs(names, measure_languages(texts, each), reference) for each in encoders
-    )
+    return bpe.parity({text.name: text.sentences for text in texts}, encoders, reference).costs

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bpe_core.checks import printable
 from bpe_core.cli.options import json_option
 from bpe_core.cli.outputs import print_json
 from bpe_core.cli.results import describe_gain, describe_held_out
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from bpe_core.cli.sources import Sources
     from bpe_core.comparison.measurement import TokenizerMetrics
     from bpe_core.comparison.parts import TokenSaving
-    from bpe_core.tokenizer.protocol import Encoder
+    from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
 
 
 @click.command()
@@ -38,9 +39,21 @@ if TYPE_CHECKING:
 @click.option(
     "--pretokenizer", metavar="NAME", help="gpt2, cl100k, ..., for files that do not name one."
 )
+@click.option(
+    "--parity-to",
+    "reference",
+    metavar="LANGUAGE",
+    help="Compare what the same sentences cost in each language, against this one. SOURCE... is a "
+    "table with a column for each language, or a text file for each, with a sentence per line.",
+)
 @json_option
 def compare(
-    sources: Sources, tokenizers: tuple[str, ...], pretokenizer: str | None, *, as_json: bool
+    sources: Sources,
+    tokenizers: tuple[str, ...],
+    pretokenizer: str | None,
+    reference: str | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Compare tokenizers on text: tokens, bytes per token, words kept whole.
 
@@ -50,11 +63,13 @@ def compare(
     Examples:
       $ bpe compare notes.txt -t mine.json -t gpt2
       $ bpe compare notes.txt -t mine.json -t gpt2 --held-out 0.08
+      $ bpe compare English.txt German.txt -t mine.json -t gpt2 --parity-to English
     """
     from bpe_core.comparison.comparison import compare as compare_tokenizers
     from bpe_core.comparison.comparison import distinct_ends
     from bpe_core.comparison.interval_words import method_words
     from bpe_core.comparison.parts import compute_gain
+    from bpe_core.tokenizer.protocol import NamedEncoder
 
     sources.check()
     encoders: list[Encoder] = []
@@ -63,6 +78,10 @@ def compare(
             bar.show("Opening tokenizers", len(encoders), len(tokenizers))
             encoders.append(_load(name, pretokenizer))
     names = distinct_ends(tokenizers)
+    if reference is not None:
+        named = list(map(NamedEncoder, names, encoders))
+        _compare_languages(sources, named, reference, tokenizers if as_json else None)
+        return
     corpus = sources.read_held_out()
     with Bar() as bar:
         found = compare_tokenizers(
@@ -72,7 +91,7 @@ def compare(
     if as_json:
         figures = found.to_dict()
         named = zip(tokenizers, figures["rows"], strict=True)
-        figures["rows"] = [{"tokenizer": name, **row} for name, row in named]
+        figures["rows"] = [{**row, "tokenizer": name} for name, row in named]
         figures["differences"] = [
             {"tokenizer": tokenizers[0], "against": name, **describe_gain(gain.whole)}
             for gain, name in zip(gains, tokenizers[1:], strict=True)
@@ -91,15 +110,62 @@ def compare(
         ("only this one knows", *(f"{row.n_exclusive:,}" for row in rows)),
         ("bytes without a token", *(f"{row.unknown_bytes + row.dropped_bytes:,}" for row in rows)),
     ]
+    _print_table(table)
+    for gain, name in zip(gains, names[1:], strict=True):
+        click.echo(_difference(gain, names[0], name))
+    if len(names) > 1 and found.blocks is not None:
+        click.echo(method_words(found.blocks))
+
+
+def _compare_languages(
+    sources: Sources,
+    tokenizers: Sequence[NamedEncoder],
+    reference: str,
+    given: Sequence[str] | None,
+) -> None:
+    """Print what each language costs; as JSON with the tokenizers as they were given, if at all."""
+    from bpe_core.comparison.languages import parity
+
+    texts = sources.read_parallel()
+    with Bar() as bar:
+        found = parity(
+            {text.name: text.sentences for text in texts},
+            tokenizers,
+            reference,
+            lambda done, of: bool(bar.show("Comparing", done, of)),
+        )
+    if given is not None:
+        figures = found.to_dict()
+        named = zip(given, figures["rows"], strict=True)
+        print_json({**figures, "rows": [{**row, "tokenizer": name} for name, row in named]})
+        return
+    n, costs = len(texts[0].sentences), found.costs
+    click.echo(
+        f"{n:,} {'sentence' if n == 1 else 'sentences'} in {len(texts)} languages; parity: tokens "
+        f"for each token of {printable(found.reference)}"
+    )
+    table = [("", *found.tokenizers)]
+    for place, language in enumerate(found.languages):
+        cells = (f"{one.metrics[place].n_tokens:,} ({one.parity[place]:.2f})" for one in costs)
+        table.append((printable(language), *cells))
+    table += [
+        ("all languages", *(f"{one.n_tokens:,}" for one in costs)),
+        ("mean parity", *(f"{one.mean_parity:.2f}" for one in costs)),
+        ("Gini coefficient", *(f"{one.gini:.3f}" for one in costs)),
+        ("Rényi efficiency", *(f"{one.renyi_efficiency:.3f}" for one in costs)),
+    ]
+    if any(row.unknown_bytes for one in costs for row in one.metrics):
+        unknown = (sum(row.unknown_bytes for row in one.metrics) for one in costs)
+        table.append(("bytes without a token", *(f"{n:,}" for n in unknown)))
+    _print_table(table)
+
+
+def _print_table(table: Sequence[Sequence[str]]) -> None:
     widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
     for line in table:
         cells = [line[0].ljust(widths[0])]
         cells += [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
         click.echo("  ".join(cells).rstrip())
-    for gain, name in zip(gains, names[1:], strict=True):
-        click.echo(_difference(gain, names[0], name))
-    if len(names) > 1 and found.blocks is not None:
-        click.echo(method_words(found.blocks))
 
 
 def _load(name: str, pretokenizer: str | None) -> Encoder:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
-from pathlib import Path
+from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
@@ -39,6 +39,7 @@ from bpe_core.errors import ConfigError, CorpusError
 if TYPE_CHECKING:
     from bpe_core.corpus.corpus import Corpus
     from bpe_core.corpus.readers import Source
+    from bpe_core.corpus.samples import ParallelText
     from bpe_core.counting.counts_file import CountsSummary, WordCounts
     from bpe_core.counting.streamed import StreamedCorpus
     from bpe_core.counting.words import CountedCorpus
@@ -99,6 +100,24 @@ class Sources(Stretches):
     def read_held_out(self) -> Corpus:
         """Read the text to measure on: what --held-out says, or all of it."""
         return self._split()[1] if self.held_out else self.read()
+
+    def read_parallel(self) -> Sequence[ParallelText]:
+        """Read the same sentences in several languages; raise ConfigError for other options."""
+        from bpe_core.comparison.languages import read_parallel
+        from bpe_core.corpus.readers import expand_folder, source_bytes
+
+        if self._needs_text or self.text_column is not None:
+            raise ConfigError(
+                "Parallel sentences are read whole, as UTF-8 or by a guess. Omit --held-out, "
+                "--encoding and --text-column."
+            )
+        files = [
+            (PurePath(name).name, data)
+            for given in self.names
+            for found in _find(given)
+            for data, name in map(source_bytes, expand_folder(found))
+        ]
+        return read_parallel(files)
 
     def open(
         self, pretokenizer: str, out: str

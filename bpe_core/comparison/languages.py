@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.comparison.comparison import ShouldStop
+from bpe_core.checks import describe, is_a, several
+from bpe_core.comparison.comparison import ShouldStop, name_encoders
 from bpe_core.comparison.measurement import TokenizerMetrics, efficiency_together, measure
-from bpe_core.comparison.metrics import gini, parity
+from bpe_core.comparison.metrics import gini, relative_costs
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import ParallelText
 from bpe_core.corpus.text_decoding import decode_text
 from bpe_core.corpus.values import has_more_cells
-from bpe_core.errors import ConfigError, CorpusError
+from bpe_core.errors import ArgumentTypeError, ConfigError, CorpusError
+from bpe_core.extras import to_frame
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.kinds import code_points, find_script, token_script
@@ -39,7 +43,7 @@ class LanguageCosts:
     metrics: tuple[TokenizerMetrics, ...]
     """One per language, in the order of the texts."""
     parity: tuple[float, ...]
-    """One per language: its tokens per token of the reference; see `metrics.parity`."""
+    """One per language: its tokens per token of the reference; see `metrics.relative_costs`."""
     gini: float
     """The inequality of the languages' numbers of tokens; see `metrics.gini`.
 
@@ -47,6 +51,11 @@ class LanguageCosts:
     """
     renyi_efficiency: float
     """The efficiency over all languages together; see `metrics.renyi_efficiency`."""
+
+    @property
+    def n_tokens(self) -> int:
+        """The tokens of all languages together."""
+        return sum(metrics.n_tokens for metrics in self.metrics)
 
     @property
     def mean_parity(self) -> float:
@@ -115,13 +124,139 @@ def language_costs(
     (1.0, True)
     """
     n_tokens = [row.n_tokens for row in measured.metrics]
-    relative = parity(dict(zip(names, n_tokens, strict=True)), reference)
+    relative = relative_costs(dict(zip(names, n_tokens, strict=True)), reference)
     return LanguageCosts(
         reference=list(names).index(reference),
         metrics=measured.metrics,
         parity=tuple(relative.values()),
         gini=gini(n_tokens),
         renyi_efficiency=measured.renyi_efficiency,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Parity:
+    """What the same sentences cost in each language under each tokenizer; made by `parity`."""
+
+    languages: tuple[str, ...]
+    tokenizers: tuple[str, ...]
+    """A distinct name for each tokenizer."""
+    costs: tuple[LanguageCosts, ...]
+    """One for each tokenizer."""
+
+    @property
+    def reference(self) -> str:
+        """The language that the others are measured against."""
+        return self.languages[self.costs[0].reference]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as JSON values, with a dict for each tokenizer in "rows".
+
+        >>> found = parity({"English": ["a bare byte"], "Thai": ["ไบต์"]}, ["gpt2"]).to_dict()
+        >>> found["reference"], [row["tokenizer"] for row in found["rows"]]
+        ('English', ['GPT-2'])
+        """
+        return {
+            "reference": self.reference,
+            "rows": [
+                {
+                    "tokenizer": name,
+                    "n_tokens": one.n_tokens,
+                    "mean_parity": one.mean_parity,
+                    "gini": one.gini,
+                    "renyi_efficiency": one.renyi_efficiency,
+                    "languages": self._languages(one),
+                }
+                for name, one in zip(self.tokenizers, self.costs, strict=True)
+            ],
+        }
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with a row for each language under each tokenizer.
+
+        `gini` is that of the tokenizer over all languages.
+
+        >>> frame = parity({"English": ["a bare byte"], "Thai": ["ไบต์"]}, ["gpt2"]).to_frame()
+        >>> frame[["tokenizer", "language", "n_tokens"]].values.tolist()
+        [['GPT-2', 'English', 3], ['GPT-2', 'Thai', 8]]
+        """
+        named = zip(self.tokenizers, self.costs, strict=True)
+        return to_frame(
+            [
+                {"tokenizer": name, **figures, "gini": one.gini}
+                for name, one in named
+                for figures in self._languages(one)
+            ]
+        )
+
+    def _languages(self, costs: LanguageCosts) -> list[dict[str, Any]]:
+        return [
+            {
+                "language": language,
+                "n_bytes": row.n_bytes,
+                "n_tokens": row.n_tokens,
+                "parity": relative,
+                "bytes_per_token": row.bytes_per_token,
+                "tokens_per_word": row.tokens_per_word,
+                "unknown_bytes": row.unknown_bytes,
+            }
+            for language, row, relative in zip(
+                self.languages, costs.metrics, costs.parity, strict=True
+            )
+        ]
+
+
+def parity(
+    sentences: Mapping[str, Iterable[str]],
+    tokenizers: Iterable[Encoder | str | os.PathLike[str]],
+    reference: str | None = None,
+    should_stop: ShouldStop | None = None,
+) -> Parity:
+    """Compare what the same sentences cost in several languages, under each of several tokenizers.
+
+    `sentences` has those of each language by its name; the n-th of each mean the same. The parity
+    of a language is its number of tokens, divided by that of `reference`, by default the first
+    language: at 2 it pays twice. The Gini coefficient says how unequally tokens are spread over all
+    languages. A tokenizer may be given by its path or name, as for `open_encoder`. Each sentence is
+    encoded separately.
+
+    `should_stop` is called before each language with the sentences measured and their total, for
+    each tokenizer; once it returns True, `concurrent.futures.CancelledError` is raised.
+
+    Raises ConfigError without tokenizers, for fewer than two languages, and for a reference that is
+    not among them or has no tokens, and CorpusError if a sentence is missing.
+
+    Source: Petrov et al. 2023, "Language model tokenizers introduce unfairness between languages",
+    who call parity the premium; Foroutan et al. 2025, "Parity-aware byte-pair encoding", for the
+    Gini coefficient.
+
+    >>> from bpe_core.corpus.samples import parallel_texts
+    >>> sample = {text.name: text.sentences for text in parallel_texts()}
+    >>> found = parity(sample, ["gpt2"], "English")
+    >>> round(found.costs[0].mean_parity, 2), round(found.costs[0].gini, 2)
+    (4.48, 0.34)
+    """
+    if not is_a(sentences, Mapping):
+        raise ArgumentTypeError(
+            f"Expected sentences by the name of their language, got {describe(sentences)}: give a "
+            'dict such as {"English": ["Yes."], "German": ["Ja."]}.'
+        )
+    remedy = "give a list of str for each language"
+    columns = {name: several(own, "sentences", remedy) for name, own in sentences.items()}
+    for name, own in columns.items():
+        if odd := next((each for each in (name, *own) if not is_a(each, str)), None):
+            raise ArgumentTypeError(f"Expected names and sentences as str, got {describe(odd)}.")
+    _check_parallel(columns)
+    named = name_encoders(tokenizers)
+    texts = [ParallelText("", name, (), tuple(own)) for name, own in columns.items()]
+    first = next(iter(columns), "") if reference is None else reference
+    return Parity(
+        languages=tuple(columns),
+        tokenizers=tuple(each.name for each in named),
+        costs=tuple(
+            language_costs([*columns], measure_languages(texts, each.encoder, should_stop), first)
+            for each in named
+        ),
     )
 
 
@@ -184,6 +319,15 @@ def read_parallel(files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...
             f"Expected 2 to {_MAX_LANGUAGES} languages, found {len(columns):,}. Give a table with "
             "one column per language, or one text file per language."
         )
+    _check_parallel(columns)
+    return tuple(
+        ParallelText("", name, _find_scripts(sentences), tuple(sentences))
+        for name, sentences in columns.items()
+    )
+
+
+def _check_parallel(columns: Mapping[str, Sequence[str]]) -> None:
+    """Raise CorpusError if a sentence is missing."""
     lengths = {name: len(sentences) for name, sentences in columns.items()}
     if len(set(lengths.values())) > 1:
         raise CorpusError(
@@ -194,10 +338,6 @@ def read_parallel(files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...
         for number, sentence in enumerate(sentences, start=1):
             if not sentence.strip():
                 raise CorpusError(f"Sentence {number:,} of {name!r:.60} is empty.")
-    return tuple(
-        ParallelText("", name, _find_scripts(sentences), tuple(sentences))
-        for name, sentences in columns.items()
-    )
 
 
 def _split_columns(text: str, name: str) -> dict[str, list[str]]:

@@ -78,7 +78,7 @@ def renyi_efficiency(token_counts: NDArray[np.int64], *, vocab_size: int) -> flo
     return max(0.0, entropy) / math.log(vocab_size)
 
 
-def parity(n_tokens: Mapping[str, int], reference: str) -> dict[str, float]:
+def relative_costs(n_tokens: Mapping[str, int], reference: str) -> dict[str, float]:
     """Return each language's tokens per token of the reference language, on parallel text.
 
     1 is parity; 2 means that the same sentences take twice as many tokens. Raises ConfigError for a
@@ -87,7 +87,7 @@ def parity(n_tokens: Mapping[str, int], reference: str) -> dict[str, float]:
     Source: Petrov et al. 2023, "Language model tokenizers introduce unfairness between languages",
     who call it the premium.
 
-    >>> parity({"English": 100, "Thai": 250}, "English")
+    >>> relative_costs({"English": 100, "Thai": 250}, "English")
     {'English': 1.0, 'Thai': 2.5}
     """
     if not n_tokens.get(reference):

@@ -188,7 +188,7 @@ def read_source(source: Source, choices: ReadOptions, budget: Budget, report: On
 
     Raises CorpusError or a subclass if it has no text that can be read.
     """
-    data, name = _source_bytes(source)
+    data, name = source_bytes(source)
     budget.begin(len(data))
     return _read_bytes(data, name, choices, budget, report, nested=False)
 
@@ -226,7 +226,7 @@ def _tables_in(
     budget = Budget(seconds_apart=SECONDS_TO_DESCRIBE)
     for source in sources:
         with suppress(CorpusError):
-            data, name = _source_bytes(source)
+            data, name = source_bytes(source)
             budget.begin(len(data))
             for member, own in _files_in(data, name, budget, choices):
                 with suppress(CorpusError):
@@ -267,7 +267,8 @@ def _unpacked(data: bytes, name: str, budget: Budget) -> tuple[bytes, str]:
     return unpack(data, packing, name, budget), unpacked_name(name)[0]
 
 
-def _source_bytes(source: Source) -> tuple[bytes, str]:
+def source_bytes(source: Source) -> tuple[bytes, str]:
+    """Return the contents of a source and its name; raises CorpusError and ArgumentTypeError."""
     if isinstance(source, (str, os.PathLike)):
         if not os.fspath(source):
             raise CorpusError("The path is empty: name a file.")

@@ -16,7 +16,7 @@ import pytest
 import bpe_core as bpe
 from bpe_core import types
 from bpe_core.cli import commands, options, sources
-from bpe_core.corpus.samples import load_sample
+from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.formats import folder_files
 from bpe_core.formats.checking import opened_elsewhere
 from bpe_core.formats.checking.readers import Reader
@@ -57,6 +57,8 @@ def test_the_examples_in_the_help_run_in_order_and_print_the_output_shown(
     monkeypatch.chdir(tmp_path)
     Path("notes.txt").write_bytes(TEXT.encode())
     Path("sample.txt").write_bytes(TEXT.encode() * 100)
+    for text in parallel_texts():
+        Path(f"{text.name}.txt").write_text("\n".join(text.sentences))
     assert len(examples()) >= 10
     for line, output in examples():
         printed = run_as_shell(line)
@@ -215,7 +217,7 @@ def test_compare_prints_the_interval_of_each_difference(trained: Path, tmp_path:
         found = re.fullmatch(said.format(figure) + interval, line)
         assert found is not None
         assert float(found[2]) <= float(found[1]) <= float(found[3])
-    assert same == "gpt2 needs as many tokens as gpt2"
+    assert same == "gpt2 needs as many tokens as gpt2 (2)"
     assert result.stdout.endswith("95% intervals over whole documents, 2,000 resamples.\n")
     one = run("compare", tmp_path / "texts" / "0.txt", "-t", "gpt2", "-t", trained).stdout
     assert "interval 0" not in one

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from bpe_core.comparison.languages import (
 from bpe_core.corpus.samples import ParallelText, parallel_texts
 from bpe_core.unicode.kinds import CUT_CHARACTERS, NO_LETTERS, find_script
 from tests import foreign_models as models
+from tests.commands import run, succeed
 from tests.foreign_models import library_encoder
 from tests.language_costs import compare_languages
 
@@ -66,6 +70,61 @@ def test_every_figure_of_the_sample_equals_the_one_computed_slowly() -> None:
         assert costs.renyi_efficiency == pytest.approx(entropy / math.log(encoder.vocab_size))
         corpus = bpe.Corpus.from_documents(list(texts[7].sentences))
         assert costs.metrics[7].words == bpe.compare(corpus, [encoder]).rows[0].words
+
+
+def test_parity_names_tokenizers_and_languages_as_rows_and_in_the_terminal(tmp_path: Path) -> None:
+    sentences = {"A": ["ab", "ba"], "B": ["abc", "漢字文"]}
+    found = bpe.parity(sentences, ["gpt2", tokenizer()], "B")
+    rows = found.to_frame()[["tokenizer", "language", "n_tokens", "parity", "gini"]]
+    gini = bpe.gini([4, 12])
+    # GPT-2 has tokens for ab, ba and abc, and takes seven for the rest.
+    assert rows.values.tolist() == [
+        ["GPT-2", "A", 2, 0.25, bpe.gini([2, 8])],
+        ["GPT-2", "B", 8, 1.0, bpe.gini([2, 8])],
+        ["Tokenizer 2", "A", 4, pytest.approx(1 / 3), gini],
+        ["Tokenizer 2", "B", 12, 1.0, gini],
+    ]
+    assert bpe.parity(sentences, ["gpt2"]).reference == "A"
+
+    (tmp_path / "both.csv").write_text("A,B\nab,abc\nba,漢字文\n")
+    bpe.save(tokenizer(), tmp_path / "bytes.json")
+    line = ["compare", tmp_path / "both.csv", "-t", "gpt2", "-t", tmp_path / "bytes.json"]
+    printed = succeed(*line, "--parity-to", "B").stdout
+    assert [line.split() for line in printed.splitlines()[1:6]] == [
+        ["gpt2", "bytes.json"],
+        ["A", "2", "(0.25)", "4", "(0.33)"],
+        ["B", "8", "(1.00)", "12", "(1.00)"],
+        ["all", "languages", "10", "16"],
+        ["mean", "parity", "0.25", "0.33"],
+    ]
+    as_json = json.loads(succeed(*line, "--parity-to", "B", "--json").stdout)
+    assert as_json["reference"] == "B"
+    assert [row["tokenizer"] for row in as_json["rows"]] == [str(line[3]), str(line[5])]
+    assert [row["gini"] for row in as_json["rows"]] == [bpe.gini([2, 8]), gini]
+    for wrong, why in (
+        (("--parity-to", "C"), "'C' has no tokens"),
+        (("--parity-to", "B", "--text-column", "A"), "Omit --held-out, --encoding and --text"),
+    ):
+        assert why in run(*line, *wrong).stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (["hug"], bpe.ArgumentTypeError, "give a dict such as"),
+        ({"A": "hug", "B": "pug"}, bpe.ArgumentTypeError, "give a list of str for each language"),
+        ({"A": ["hug"], "B": [1]}, bpe.ArgumentTypeError, "as str, got 1"),
+        ({"A": ["hug"], "B": []}, bpe.CorpusError, "from 0 to 1"),
+        ({"A": ["hug"], "B": [""]}, bpe.CorpusError, "Sentence 1 of 'B' is empty"),
+        ({"A": ["hug"]}, bpe.ConfigError, "at least 2 languages"),
+        ({}, bpe.ConfigError, "at least 2 languages"),
+    ],
+)
+def test_sentences_that_are_not_parallel_are_refused(
+    given: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        bpe.parity(given, ["gpt2"])
 
 
 def test_languages_that_cannot_be_compared_are_refused() -> None:

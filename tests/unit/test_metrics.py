@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from bpe_core.comparison.metrics import (
     gini,
-    parity,
     ratio,
+    relative_costs,
     renyi_efficiency,
     vocabulary_overlap,
 )
@@ -66,12 +66,12 @@ def test_an_undefined_renyi_efficiency_is_refused() -> None:
 
 
 def test_parity_is_relative_to_the_reference() -> None:
-    assert parity({"en": 4, "th": 10, "xx": 0}, "en") == {"en": 1.0, "th": 2.5, "xx": 0.0}
+    assert relative_costs({"en": 4, "th": 10, "xx": 0}, "en") == {"en": 1.0, "th": 2.5, "xx": 0.0}
     for reference in ("fr", "xx"):
         with pytest.raises(ConfigError, match=r"Choose one of 'en'\."):
-            parity({"en": 4, "xx": 0}, reference)
+            relative_costs({"en": 4, "xx": 0}, reference)
     with pytest.raises(ConfigError, match="Neither 'en' nor any other"):
-        parity({"en": 0, "xx": 0}, "en")
+        relative_costs({"en": 0, "xx": 0}, "en")
 
 
 def test_gini_by_hand() -> None:

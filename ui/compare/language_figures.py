@@ -80,7 +80,7 @@ def cannot_spell(metrics: TokenizerMetrics) -> bool:
 
 def tokens_sentence(costs: Sequence[LanguageCosts], names: Sequence[str]) -> str:
     """Return the tokens for all sentences, in the order of the tokens; names may be hostile."""
-    totals = [_n_tokens(one) for one in costs]
+    totals = [one.n_tokens for one in costs]
     fewest_first = sorted(range(len(costs)), key=lambda place: totals[place])
     parts = [
         f"{totals[place]:,} with {in_sentence(names[place])}" for place in fewest_first[:_MAX_NAMED]
@@ -98,7 +98,7 @@ def parity_warning(
     warning = f"a ratio to a badly served {reference} flatters"
     places = range(len(costs))
     most_even = min(places, key=lambda place: costs[place].mean_parity)
-    fewest = min(places, key=lambda place: _n_tokens(costs[place]))
+    fewest = min(places, key=lambda place: costs[place].n_tokens)
     if most_even == fewest:
         return f"Mind that {warning}."
     pairs = zip(costs[fewest].metrics, costs[most_even].metrics, strict=True)
@@ -123,7 +123,7 @@ def summary_rows(costs: Sequence[LanguageCosts]) -> list[FigureRow]:
         for one in costs
     ]
     rows = [
-        _row("Tokens in all languages", [_n_tokens(one) for one in costs], "{:,}", -1),
+        _row("Tokens in all languages", [one.n_tokens for one in costs], "{:,}", -1),
         _row("Languages with the fewest tokens", n_fewest, "{:,}", 1),
         _row("Mean parity", [one.mean_parity for one in costs], "{:.2f}"),
         _row("Highest parity", [max(one.parity) for one in costs], "{:.2f}"),
@@ -142,10 +142,6 @@ def summary_rows(costs: Sequence[LanguageCosts]) -> list[FigureRow]:
 def in_sentence(name: str) -> str:
     """Return a tokenizer's name as it stands within a sentence."""
     return "your tokenizer" if name == "Your tokenizer" else name
-
-
-def _n_tokens(costs: LanguageCosts) -> int:
-    return sum(metrics.n_tokens for metrics in costs.metrics)
 
 
 def _row(name: str, values: Sequence[float], shape: str, direction: int = 0) -> FigureRow:

@@ -9,7 +9,7 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.comparison.languages import ScriptMerges, merges_per_script
-from bpe_core.comparison.metrics import parity
+from bpe_core.comparison.metrics import relative_costs
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.samples import ParallelText, parallel_texts
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -116,9 +116,9 @@ def show_count(example: TaughtLanguage) -> Ran:
     symbol_rows(rows, key="languages_count", caption="The sentence as GPT-2 cuts it")
     counts = {text.name: _count_tokens(gpt2(), text) for text in (example.english, example.own)}
     return Ran(
-        (parity,),
-        f"parity({counts}, 'English')",
-        printing.printed(parity(counts, "English")),
+        (relative_costs,),
+        f"relative_costs({counts}, 'English')",
+        printing.printed(relative_costs(counts, "English")),
         "The tokens of all twelve sentences.",
     )
 
@@ -326,9 +326,9 @@ def show_own(example: TaughtLanguage) -> Ran:
         cut: {text.name: learn_own(text.code, cut).n_tokens for text in texts} for cut in _CUT_NAMES
     }
     return Ran(
-        (parity,),
-        f"{{cut: parity(counts, 'English') for cut, counts in {counts}.items()}}",
-        printing.printed({cut: parity(each, "English") for cut, each in counts.items()}),
+        (relative_costs,),
+        f"{{cut: relative_costs(counts, 'English') for cut, counts in {counts}.items()}}",
+        printing.printed({cut: relative_costs(each, "English") for cut, each in counts.items()}),
         "The tokens of all twelve sentences with each cut.",
     )
 
