@@ -93,6 +93,14 @@ def move_whole(finished: Path, place: Path) -> None:
     sync(place.parent)
 
 
+def delete(path: Path) -> None:
+    """Delete a file or a folder, if it is there. Raises OSError."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def make_folder(folder: Path) -> None:
     """Create a folder and its missing parents, and sync them. Raises OSError."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]

@@ -64,28 +64,53 @@ def test_nothing_is_kept_where_a_folder_has_no_known_owner(
     assert not folder.exists()
 
 
-def test_a_damaged_file_counts_as_absent(folder: Path) -> None:
+def test_files_that_are_damaged_or_missing_count_as_absent(folder: Path) -> None:
     keep("a", KEPT)
-    (file,) = folder.iterdir()
-    whole = file.read_bytes()
-    for place in {*range(0, len(whole), 97), *range(45), len(whole) - 1}:
-        file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        assert find_kept("a") is None, place
-    for size in (0, 1, 39, 40, 41, 500, len(whole) - 1):
-        file.write_bytes(whole[:size])
-        assert find_kept("a") is None, size
-    keep("a", KEPT)
-    assert file.read_bytes() == whole
+    whole = {file: file.read_bytes() for file in (folder / "a").iterdir()}
+    assert len(whole) == len(KEPT.arrays) + 1
+    for file, content in whole.items():
+        for size in (0, 1, len(content) // 2, len(content) - 1):
+            file.write_bytes(content[:size])
+            assert find_kept("a") is None, (file.name, size)
+        file.unlink()
+        assert find_kept("a") is None, file.name
+        keep("a", KEPT)
+        assert find_kept("a") is not None
+        assert file.read_bytes() == content
 
 
-def test_something_else_in_the_place_of_a_file_counts_as_absent(folder: Path) -> None:
-    folder.mkdir(mode=0o700, parents=True)
-    os.mkfifo(folder / "a.arrays")
-    (folder / "b.arrays").mkdir()
+def test_objects_are_not_unpickled(folder: Path) -> None:
+    keep("a", KEPT)
+    np.save(folder / "a" / "ids.npy", np.array([{}]), allow_pickle=True)
     assert find_kept("a") is None
-    assert find_kept("b") is None
-    keep("b", KEPT)
-    assert sorted(path.name for path in folder.iterdir()) == ["a.arrays", "b.arrays"]
+
+
+def test_something_else_in_the_place_of_a_folder_is_replaced(folder: Path) -> None:
+    folder.mkdir(mode=0o700, parents=True)
+    os.mkfifo(folder / "a")
+    (folder / "b").mkdir()
+    for key in ("a", "b"):
+        assert find_kept(key) is None
+        keep(key, KEPT)
+        assert find_kept(key) is not None
+    assert sorted(path.name for path in folder.iterdir()) == ["a", "b"]
+
+
+def test_of_two_that_are_kept_at_once_one_stays(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other_first(unfinished: Path, place: Path) -> None:
+        monkeypatch.undo()
+        monkeypatch.setenv("XDG_CACHE_HOME", str(folder.parents[1]))
+        keep("a", KEPT)
+        kept_arrays.move_whole(unfinished, place)
+
+    monkeypatch.setattr(kept_arrays, "move_whole", other_first)
+    keep("a", Kept({"name": "late"}, {}))
+    found = find_kept("a")
+    assert found is not None
+    assert found.facts == KEPT.facts
+    assert [path.name for path in folder.iterdir()] == ["a"]
 
 
 def test_nothing_is_kept_where_others_may_write(folder: Path) -> None:
@@ -108,7 +133,7 @@ def test_a_full_disk_leaves_nothing_behind(folder: Path, monkeypatch: pytest.Mon
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(kept_arrays.Path, "replace", full)
+    monkeypatch.setattr(kept_arrays, "move_whole", full)
     keep("a", KEPT)
     assert list(folder.iterdir()) == []
 
@@ -116,16 +141,12 @@ def test_a_full_disk_leaves_nothing_behind(folder: Path, monkeypatch: pytest.Mon
 def test_what_was_used_least_recently_is_deleted(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keep("a", KEPT)
-    size = (folder / "a.arrays").stat().st_size
-    monkeypatch.setattr(kept_arrays, "MAX_BYTES", 2 * size)
-    keep("b", KEPT)
-    for name, seconds in {"a": 2_000, "b": 1_000}.items():
-        os.utime(folder / f"{name}.arrays", (seconds, seconds))
+    monkeypatch.setattr(kept_arrays, "MAX_KEPT", 2)
+    for key in ("a", "b"):
+        keep(key, KEPT)
+    (folder / "unfinished-1").mkdir()  # of a process that was killed
+    for name, seconds in {"unfinished-1": 0, "b": 1_000, "a": 2_000}.items():
+        os.utime(folder / name, (seconds, seconds))
     assert find_kept("b") is not None  # used now
-    (folder / ".unfinished-1").touch()
-    (folder / ".unfinished-2").touch()
-    os.utime(folder / ".unfinished-1", (0, 0))
     keep("c", KEPT)
-    kept = {".unfinished-2", "b.arrays", "c.arrays"}
-    assert {path.name for path in folder.iterdir()} == kept
+    assert {path.name for path in folder.iterdir()} == {"b", "c"}

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MIN_BYTES: Final = 200_000
 """The size of files from which they are kept; smaller ones open in 0.1 s."""
 _LIBRARIES: Final = ("numpy", "regex", "sentencepiece", "tiktoken", "tokenizers")
-_TABLES: Final = "kernels:"
+_TABLES: Final = "kernels."
 
 
 def open_kept(

@@ -9,7 +9,6 @@ slowly. If that fails too, this process doesn't try again and uses plain Python 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import threading
 import time
@@ -25,7 +24,7 @@ from typing import Final
 from bpe_core.errors import ProcessError
 from bpe_core.extras import DISTRIBUTION, needs_extra
 from bpe_core.files.file_lock import FileLock
-from bpe_core.files.whole_files import move_whole
+from bpe_core.files.whole_files import delete, move_whole
 
 MIN_BYTES: Final = 50_000
 """The least text that kernels count or train on sooner: both take 0.03 s then, and plain Python 1.3
@@ -187,9 +186,9 @@ def _compile(folder: Path) -> None:
     from bpe_core.kernels.compiling import load
 
     for old in sorted(folder.glob("kernels-*"), key=os.path.getmtime)[: 1 - _MAX_KEPT]:
-        _delete(old)
+        delete(old)
     scratch = folder / "building"
-    _delete(scratch)  # if a compiler was killed
+    delete(scratch)  # if a compiler was killed
     scratch.mkdir()
     try:
         made = _build_library(scratch) if load.library_is_wanted() else None
@@ -200,17 +199,10 @@ def _compile(folder: Path) -> None:
         if load.hash_sources() != load.first_hash():
             raise RuntimeError("the sources have changed; start again")
         place = folder / f"{load.compiled_name()}{made.suffix}"
-        _delete(place)
+        delete(place)
         move_whole(made, place)
     finally:
-        _delete(scratch)
-
-
-def _delete(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+        delete(scratch)
 
 
 def _build_library(scratch: Path) -> Path | None:
