@@ -111,6 +111,40 @@ def test_own_words_and_the_step_survive_a_refresh_and_a_change_of_page(
     player.expect_step(rank)
 
 
+def test_keys_reach_the_player_from_all_of_the_page_but_what_takes_them(tab: Page) -> None:
+    player = open_player(tab, "step=3")
+    player.expect_step(3)
+    full = tab.locator(".player:fullscreen")
+    for place in (tab.get_by_role("link", name="Merge loop"), tab.get_by_role("heading", level=1)):
+        place.click()
+        wait_until_idle(tab)
+        tab.keyboard.press(" ")
+        player.expect_playing(True)
+        tab.keyboard.press(" ")
+        player.expect_playing(False)
+        player.go_to("4")
+        tab.locator(".player .jump input").blur()
+        tab.keyboard.press("ArrowRight")
+        player.expect_step(4)
+        tab.keyboard.press("F")
+        expect(full).to_be_attached()
+        tab.keyboard.press("f")
+        expect(full).to_have_count(0)
+    # A button outside of the player keeps its keys, and a field all letters.
+    tab.get_by_role("button", name="Save as a replay").focus()
+    for key in ("f", "ArrowRight", "Home"):
+        tab.keyboard.press(key)
+    with tab.expect_download():
+        tab.keyboard.press(" ")
+    jump = tab.locator(".player .jump input")
+    jump.fill("")
+    jump.press_sequentially(" f")
+    expect(jump).to_have_value(" f")
+    player.expect_playing(False)
+    player.expect_step(4)
+    expect(full).to_have_count(0)
+
+
 def test_frames_and_scrubs_are_drawn_in_time(tab: Page, show_figures: ShowFigures) -> None:
     player = open_player(tab, "step=0")
     player.time_scrub(2_000)  # the rest of the run arrives after the merges at the cursor

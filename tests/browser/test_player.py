@@ -114,6 +114,9 @@ def test_full_screen_enlarges_all_and_obeys_a_presenters_remote_control(
     player = open_run("hug")
     full, keys = offline_page.locator(".player:fullscreen"), offline_page.locator(".player .keys")
     expect(keys).to_be_hidden()
+    offline_page.keyboard.press("ArrowRight")  # the page is the player's alone
+    player.expect_step(1)
+    offline_page.keyboard.press("ArrowLeft")
     tile = offline_page.locator(".player .words .tile").first
     before = tile.evaluate("(tile) => tile.getBoundingClientRect().height")
     player.press("full")

@@ -157,6 +157,10 @@ def test_keys_and_the_slider_step_and_guess(still_tab: Page) -> None:
     )
     expect(sentence.get_by_role("img").first).to_have_attribute("aria-label", "space se")
     expect(still_tab.locator(".loop .pair")).to_have_count(2)
+    still_tab.get_by_role("heading", level=1).click()  # the keys work outside of the loop too
+    still_tab.keyboard.press("ArrowRight")
+    expect(length(still_tab)).to_have_text("37 characters, now 20 tokens")
+    still_tab.keyboard.press("ArrowLeft")
     still_tab.locator(".loop").focus()
     for key, tokens in (("ArrowRight", 20), ("ArrowLeft", 22), ("Home", 37)):
         still_tab.keyboard.press(key)

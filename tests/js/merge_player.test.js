@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { findMerge } from "../../ui/components/merge_player/jump.js";
-import { actOfKey } from "../../ui/components/merge_player/keys.js";
+import { actOfKey, actOnPage } from "../../ui/components/merge_player/keys.js";
 import { doneSentence, formatNote, raceNote, formatTitle, whyNothing } from "../../ui/components/merge_player/notes.js";
 import { keepBlocks, touchedIn, unpackBlock, unpackRun } from "../../ui/components/merge_player/run.js";
 import { cellsOfWord, sceneAt, findScene, placeScenes } from "../../ui/components/merge_player/scenes.js";
@@ -78,7 +78,7 @@ suite("keys", () => {
   });
 
   test("change the speed and fill the screen, where a presenter's remote control steps", () => {
-    assert.deepEqual(["+", "=", "-", "f"].map((key) => press(key, "BUTTON")), ["faster", "faster", "slower", "full"]);
+    assert.deepEqual(["+", "=", "-", "f", "F"].map((key) => press(key, "BUTTON")), ["faster", "faster", "slower", "full", "full"]);
     const inFull = (key) => actOfKey({ key, ctrlKey: false, metaKey: false, altKey: false }, "DIV", true);
     assert.deepEqual(["PageDown", "PageUp", "r"].map(inFull), ["forward", "back", undefined]);
     assert.equal(press("PageDown", "DIV"), undefined);
@@ -98,6 +98,17 @@ suite("keys", () => {
       assert.equal(press(" ", kind), undefined);
       assert.equal(press("ArrowRight", kind), "forward");
     }
+  });
+
+  test("pressed outside of the player do the same, but those that scroll the page there", () => {
+    const onPage = (key, held = {}) => actOnPage({ key, ctrlKey: false, metaKey: false, altKey: false, ...held });
+    assert.deepEqual(
+      [" ", "f", "F", "ArrowRight", "ArrowLeft", "+", "-"].map((key) => onPage(key)),
+      ["play", "full", "full", "forward", "back", "faster", "slower"],
+    );
+    // Streamlit's shortcuts are r and c.
+    for (const key of ["Home", "End", "PageDown", "ArrowDown", "Enter", "Tab", "r", "c"]) assert.equal(onPage(key), undefined);
+    assert.equal(onPage("f", { ctrlKey: true }), undefined);
   });
 
   test("with Ctrl, Alt or Command are left to the browser", () => {

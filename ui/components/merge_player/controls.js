@@ -5,7 +5,7 @@ import { stepOfAddress } from "./address.js";
 import { FullScreen } from "./full_screen.js";
 import { findMerge } from "./jump.js";
 import { isByKey } from "./keys.js";
-import { pressKey } from "./press_key.js";
+import { listenToKeys, listenToPage } from "./press_key.js";
 
 /** @import { Player } from "./player.js" */
 
@@ -30,7 +30,9 @@ export function listenToControls(player, signal) {
       act();
     }, { signal });
   }
-  root.addEventListener("keydown", (event) => pressKey(event, acts, () => (player.byKey = true)), { signal });
+  const listening = { acts, before: () => (player.byKey = true) };
+  listenToKeys(root, listening, signal);
+  if (player.ownsPage) listenToPage(root, listening, signal);
   find(root, ".skip", HTMLElement).addEventListener("click", (event) => player.skip(isByKey(event)), { signal });
   const scrub = find(root, ".scrub", HTMLInputElement);
   scrub.addEventListener("input", () => playback.goTo(Number(scrub.value)), { signal });

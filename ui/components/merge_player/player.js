@@ -16,9 +16,9 @@ import { PlayerView } from "./view.js";
     @import { Block, Pair, Run } from "./run.js" */
 
 /** The arguments of a mount. A saved replay has no Python behind it, so it has no `setStateValue`; `step`
-    is where it starts.
+    is where it starts. A player that owns its page also takes keys that are pressed outside of it.
     @typedef {Pick<Component<Uint8Array>, "data" | "parentElement">
-      & { setStateValue?: (name: string, value: unknown) => void, step?: number }} Mounted */
+      & { setStateValue?: (name: string, value: unknown) => void, step?: number, ownsPage?: boolean }} Mounted */
 
 /** A visitor's words, for the player with the key `player`.
     @typedef {{ player: string, words: (number | string)[][], problem: string }} OwnWords */
@@ -45,6 +45,7 @@ export class Player {
   /** @param {Mounted} component */
   constructor(component) {
     const { parentElement, data, setStateValue, step } = component;
+    this.ownsPage = component.ownsPage ?? Boolean(setStateValue);
     this.root = find(parentElement, ".player", HTMLElement);
     this.message = data;
     /** @type {Run} */

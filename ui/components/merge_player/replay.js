@@ -11,7 +11,7 @@ async function openReplay() {
   const root = find(document, "#player", HTMLElement).shadowRoot;
   if (!root) throw new Error("it knows no declarative shadow roots");
   const { step, text = "", words = "[]" } = saved.dataset;
-  playSaved(root, { run, merges, step: Number(step), text, words: JSON.parse(words) });
+  playSaved(root, { run, merges, step: Number(step), text, words: JSON.parse(words), ownsPage: true });
 }
 
 openReplay().catch((error) => {

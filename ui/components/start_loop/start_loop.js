@@ -3,7 +3,7 @@
 import { addressParameter, addressWith } from "../merge_player/address.js";
 import { isByKey } from "../merge_player/keys.js";
 import { Playback } from "../merge_player/playback.js";
-import { pressKey } from "../merge_player/press_key.js";
+import { listenToKeys, listenToPage } from "../merge_player/press_key.js";
 import { remembered } from "../merge_player/remembered.js";
 import { find } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
@@ -193,7 +193,8 @@ class StartLoop {
     view.guess.addEventListener("click", byHand(() => this.#beginTurn()), { signal });
     root.addEventListener("click", (event) => (this.byKey = isByKey(event)), { signal, capture: true });
     view.twice.addEventListener("click", () => this.#writeTwice(), { signal });
-    root.addEventListener("keydown", (event) => pressKey(event, acts), { signal });
+    listenToKeys(root, { acts }, signal);
+    listenToPage(root, { acts }, signal);
     document.fonts.addEventListener("loadingdone", () => this.#breakLines(), { signal });
   }
 
