@@ -138,15 +138,39 @@ def test_the_help_of_a_switch_does_not_press_it(tab: Page) -> None:
     assert box.is_checked() is was
 
 
-def test_the_menu_of_a_phone_closes_after_a_choice(new_page: NewPage, app_url: str) -> None:
+def test_the_menu_of_a_narrow_window_takes_and_returns_the_focus_and_closes(
+    new_page: NewPage, app_url: str
+) -> None:
     page = new_page()
     page.set_viewport_size({"width": 390, "height": 844})
     open_page(page, f"{app_url}/train")
-    button(page, "Menu").click()
-    link = page.get_by_test_id("stSidebarNavLink").get_by_text("Lab", exact=True)
+    menu, links = button(page, "Menu"), page.get_by_test_id("stSidebarNavLink")
+    link = links.get_by_text("Lab", exact=True)
+    for focused in (page.get_by_test_id("stSkipToContent"), menu):
+        page.keyboard.press("Tab")  # the links of the closed menu are passed over
+        expect(focused).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(links.filter(has_text="Train")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(menu).to_be_focused()
+    expect(link).to_be_hidden()
+
+    menu.click()
+    page.reload()
+    wait_until_idle(page)
+    expect(menu).to_be_visible()
+    expect(link).to_be_hidden()
+    menu.click()
+    links.last.focus()
+    page.keyboard.press("Tab")  # leaves the menu
+    expect(link).to_be_hidden()
+    expect(page.get_by_test_id("stMainMenuButton")).to_be_focused()
+
+    menu.click()
     link.click()
     expect(page.get_by_role("heading", name="Lab", exact=True)).to_be_in_viewport()
-    expect(link).not_to_be_in_viewport()
+    expect(link).to_be_hidden()
+    expect(page.get_by_test_id("stMain")).to_be_focused()
 
 
 def test_back_goes_page_by_page_with_the_choices_made(new_page: NewPage, app_url: str) -> None:

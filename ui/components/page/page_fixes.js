@@ -2,7 +2,7 @@
 
 import { replaceWithinPages } from "./addresses.js";
 import { commitFields } from "./fields.js";
-import { closeAndName } from "./menu.js";
+import { mendMenu } from "./menu.js";
 import { keepPresses } from "./presses.js";
 
 /** @import { Component } from "../shared/component.js" */
@@ -19,5 +19,5 @@ export default function mountPageFixes({ data, parentElement }) {
   // Fields come first, so that a press sends what was typed before it.
   commitFields(window);
   keepPresses(window);
-  closeAndName(page, data.menu);
+  mendMenu(page, data.menu);
 }
