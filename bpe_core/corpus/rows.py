@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, cast
 
 from bpe_core.corpus.budget import (
-    MAX_CELLS,
     MAX_COLUMNS,
     MAX_JSON_VALUES,
     Budget,
@@ -20,22 +16,16 @@ from bpe_core.corpus.budget import (
 )
 from bpe_core.corpus.file_kinds import JSON_LINES
 from bpe_core.corpus.notes import Note, listed
-from bpe_core.corpus.stray_quotes import StrayQuotes
-from bpe_core.corpus.values import has_more_cells, has_more_values, is_chat, text_in
-from bpe_core.errors import EmptyCorpusError, UnsupportedFileError
+from bpe_core.corpus.separated import SeparatedRows
+from bpe_core.corpus.values import has_more_values, is_chat, text_in
+from bpe_core.errors import UnsupportedFileError
 
-_DELIMITERS: Final = ",;\t|"
 _ROWS_BETWEEN_COUNTS: Final = 256
 _ROWS_BETWEEN_REPORTS: Final = 4_096
-_PIECE: Final = 1 << 20
 _MAX_PLACES: Final = 5
 _MAX_EXCERPT_LENGTH: Final = 30
 _NOT_SPACE: Final = re.compile(r"\S")
 _DECODER: Final = json.JSONDecoder()
-
-# The default limit of 128 kB for a field is too small for documents. It applies to the whole
-# process, so it is only ever raised.
-csv.field_size_limit(sys.maxsize)
 
 OnPart = Callable[[float], None]
 """A function called from time to time with the fraction of a file that has been read."""
@@ -57,6 +47,8 @@ class RowReader:
     name: str
     report: OnPart
     budget: Budget
+    asked: tuple[str | None, ...] = ()
+    """The columns that will be read, that of the text first, or None for the default."""
     columns: dict[str, None] = field(default_factory=dict[str, None])
     """The names of the columns, in order."""
     notes: list[Note] = field(default_factory=list[Note])
@@ -100,46 +92,15 @@ class RowReader:
         return True
 
     def _separated_rows(self, kind: str) -> Iterator[Record]:
-        delimiter = "\t"
-        if kind == ".csv":
-            first = next(_lines(self.text))[0]
-            delimiter = max(_DELIMITERS, key=first.count)
-        lines = _Lines(self.text, self.name, delimiter)
-        quotes = StrayQuotes(self.text, delimiter)
-        reader = csv.reader(quotes.lines(lines), delimiter=delimiter)
-        number = n_read = 0
-        try:
-            header = next(reader)
-            # Of two columns of one name, the second would replace the texts of the first.
-            places = {title: place for place, title in reversed([*enumerate(header, 1)])}
-            titles = [
-                title if title and places[title] == place else f"column {place}"
-                for place, title in enumerate(header, 1)
-            ]
-            self._add_columns(titles)
-            lines.begin_row()
-            for values in reader:
-                n_read += 1
-                self._count(n_read, lines.begin_row())
-                if values:
-                    number += 1
-                    yield Record(f"row {number}", dict(zip(titles, values, strict=False)))
-        except csv.Error:
-            raise UnsupportedFileError(
-                f"{self.name} is not valid {kind[1:]} at line {reader.line_num:,}. Check the "
-                "quotes and the line ends there, or rename the file to .txt."
-            ) from None
-        if n := quotes.n_found:
-            found = "a quote without an end" if n == 1 else f"{n:,} quotes without an end"
-            text = (
-                f"{self.name}: read {found} as text, because the rows after it would be "
-                f"lost; {'it' if n == 1 else 'the first'} is on line {quotes.first_line:,}."
-            )
-            self.notes.append(Note("quotes", self.name, text))
-        if not number:
-            raise EmptyCorpusError(
-                f"{self.name} has a header and no rows. Give a file with text in it."
-            )
+        rows = SeparatedRows(self.text, self.name, kind, self.asked)
+        self._add_columns(rows.names)
+        number = 0
+        for n_read, (end, values) in enumerate(rows, 1):
+            self._count(n_read, end)
+            if values is not None:
+                number += 1
+                yield Record(f"row {number}", values)
+        self.notes += rows.notes
 
     def _json_line_rows(self) -> Iterator[Record]:
         broken: list[int] = []
@@ -295,61 +256,6 @@ class RowReader:
             self.budget.take_rows(_ROWS_BETWEEN_COUNTS, self.name)
             if end and number % _ROWS_BETWEEN_REPORTS == 0:
                 self.report(min(1.0, end / len(self.text)))
-
-
-class _Lines:
-    """The lines of a csv or tsv file; raises UnsupportedFileError for a row of too many cells."""
-
-    def __init__(self, text: str, name: str, delimiter: str) -> None:
-        self._text = text
-        self._name = name
-        self._delimiter = delimiter
-        self._begin = self._end = 0
-        self._allowed = self._left = MAX_COLUMNS
-        self._is_header = True
-        self._lines = self._split()
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = next(self._lines)
-        self._end += len(line)
-        self._left -= len(line)
-        if self._left < 0:
-            self._check()
-        return line
-
-    def begin_row(self) -> int:
-        """Return the end of the last row, in characters, and begin to count the cells of a row."""
-        self._is_header = False
-        self._begin = self._end
-        self._allowed = self._left = MAX_CELLS
-        return self._end
-
-    def _split(self) -> Iterator[str]:
-        """Yield lines with their ends: by megabytes, because a StringIO of a text is a copy."""
-        mark = "\n" if "\n" in self._text else "\r"
-        start = 0
-        while start < len(self._text):
-            cut = self._text.find(mark, start + _PIECE)
-            end = len(self._text) if cut < 0 else cut + 1
-            yield from io.StringIO(self._text[start:end], newline="")
-            start = end
-
-    def _check(self) -> None:
-        """Count the cells of a row that is long enough to have too many."""
-        most = MAX_COLUMNS if self._is_header else MAX_CELLS
-        if has_more_cells(self._text[self._begin : self._end], self._delimiter, most):
-            if self._is_header:
-                raise too_many_columns(self._name)
-            raise UnsupportedFileError(
-                f"{self._name} has more than {MAX_CELLS:,} values in a row. Check its quotes, or "
-                "rename the file to .txt."
-            )
-        # Later, because a row of many lines would be counted again for each of them.
-        self._left += self._allowed
-        self._allowed *= 2
 
 
 def _lines(text: str) -> Iterator[tuple[str, int]]:

@@ -73,7 +73,8 @@ def read_table(
             values = dict(zip(kept.places, kept.texts, strict=True))
             table.values = [values.get(place, "") for place in table.places]
         return table
-    reader, table = _opened(data, name, encoding, errors, budget, report)
+    asked = text_column, kept_column
+    reader, table = _opened(data, name, encoding, errors, budget, report, asked)
     rows = reader.rows(kind)
     head, columns = _describe(rows, reader)
     column = text_column
@@ -127,12 +128,14 @@ def _opened(
     errors: DecodingErrors,
     budget: Budget,
     report: OnPart,
+    asked: tuple[str | None, ...] = (),
 ) -> tuple[RowReader, Table]:
     decoded = decode_text(data, name, encoding, errors)
     if not decoded.text.strip():
         raise EmptyCorpusError(f"{name} is empty. Give a file with text in it.")
     notes = [decoded.note] if decoded.note else []
-    return RowReader(decoded.text, name, report, budget), Table(decoded.encoding, notes=notes)
+    reader = RowReader(decoded.text, name, report, budget, asked)
+    return reader, Table(decoded.encoding, notes=notes)
 
 
 def _describe(rows: Iterator[Record], reader: RowReader) -> tuple[list[Record], TableColumns]:
