@@ -92,7 +92,7 @@ def open_app(
     jobs.manager().close()
     for manager in SERVER_MANAGERS:
         manager().close()
-        manager.clear()
+        manager.cache_clear()
     server_cache.forget_all_but_lasting()
 
 

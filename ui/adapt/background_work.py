@@ -7,12 +7,10 @@ import json
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, TypeVar
-
-import streamlit as st
 
 from bpe_core.adapting.shrink import Removals
 from bpe_core.comparison.interval_words import IntervalWords
@@ -88,13 +86,13 @@ def begin_replacing(order: Order, n_tokens: int) -> None:
     replacings().begin(f"{order.id} {n_tokens}", partial(replace_in_process, order, n_tokens))
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def shrinkings() -> Background[Progress, ShrinkResult]:
     """Return the queue of shrinkings, keyed by tokenizer and texts."""
     return Background("shrinking", max_waiting=16, max_cached=16, max_per_visitor=2)
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def replacings() -> Background[Progress, Swapped]:
     """Return the queue of replacements, keyed by tokenizer, texts and number of tokens."""
     return Background("replacing", max_waiting=16, max_cached=16, max_per_visitor=2)

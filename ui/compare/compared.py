@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 import streamlit as st
@@ -126,7 +126,7 @@ def _hash_corpus(corpus: Corpus) -> str:
     return digest.hexdigest()
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def works() -> Background[Progress, Any]:
     """Return the server's comparisons in the background, by text and tokenizers."""
     # Few are remembered: `server_cache` keeps the results.

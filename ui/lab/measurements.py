@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 import streamlit as st
@@ -88,7 +88,7 @@ class MeasurementManager(Background[LabProgress, FinishedMeasurement]):
         return FinishedMeasurement(results, order.fingerprint)
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def manager() -> MeasurementManager:
     """Return the server's manager of measurements."""
     return MeasurementManager()

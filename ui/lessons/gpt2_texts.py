@@ -13,6 +13,7 @@ from bpe_core.types import Merge
 from bpe_core.unicode.byte_alphabet import to_printable
 from ui.components.lesson import Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
+from ui.host.sized_cache import cached
 from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Ran, choose_number
 from ui.look.labels import counted
@@ -143,6 +144,6 @@ def show_gpt2(example: Learned) -> Ran:
     )
 
 
-@st.cache_resource(show_spinner=False)
+@cached()
 def _gpt2_merges() -> dict[tuple[int, int], Merge]:
     return {merge.pair: merge for merge in gpt2().merges}

@@ -21,6 +21,7 @@ from bpe_core.types import TrainingConfig
 from bpe_core.unicode.kinds import CUT_CHARACTERS, NO_LETTERS, token_script
 from ui.components.lesson import Question
 from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
+from ui.host.sized_cache import cached
 from ui.lessons import parts, printing
 from ui.lessons.parts import Lesson, LessonStep, Ran, choose_number, choose_text
 from ui.look.labels import plain_markdown
@@ -172,7 +173,7 @@ def show_bytes(example: TaughtLanguage) -> Ran:
     )
 
 
-@st.cache_resource(show_spinner=False)
+@cached()
 def _gpt2_scripts() -> ScriptMerges:
     return merges_per_script(gpt2())
 
@@ -231,7 +232,7 @@ def show_merges(example: TaughtLanguage) -> Ran:
     )
 
 
-@st.cache_resource(show_spinner=False)
+@cached()
 def _examples_by_script() -> dict[str, list[int]]:
     """Return the ids of the last tokens that GPT-2 learned in each script."""
     found: dict[str, list[int]] = {}
@@ -252,7 +253,7 @@ class OwnMerges:
     n_tokens: int
 
 
-@st.cache_resource(show_spinner=False, max_entries=64)
+@cached()
 def learn_own(code: str, cut: str) -> OwnMerges:
     """Learn merges from a language's own sentences, and count its tokens with them."""
     text = next(text for text in parallel_texts() if text.code == code)

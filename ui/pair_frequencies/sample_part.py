@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 import plotly.graph_objects as go
@@ -126,7 +126,7 @@ def _work_id(stored: StoredRun) -> str:
     return f"{stored.id} {stored.run.corpus_sha256}"
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def checks() -> Background[Progress, Checked]:
     """Return the server's checks of samples, by run and training text."""
     return Background("sample-check", max_waiting=16, max_cached=64, max_per_visitor=2)

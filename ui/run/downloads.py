@@ -7,11 +7,9 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from shlex import quote
 from typing import Final
-
-import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.formats.checking.opened_elsewhere import Opened, check_opens
@@ -226,7 +224,7 @@ def _iterate_texts(stored: StoredRun) -> Iterator[str]:
             yield from kept.corpus.documents
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def checks() -> Background[Checked, Checked]:
     """Return the server's checks, by tokenizer and run."""
     return Background("opened", max_waiting=32, max_cached=64)

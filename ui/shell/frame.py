@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
@@ -76,7 +77,7 @@ _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
 """Query parameters that no widget is bound to, and the pages that use them."""
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def prepare_server() -> None:
     """Compile missing kernels, sweep the store, and begin what an earlier server left, once."""
     settle_memory()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 import streamlit as st
@@ -101,7 +101,7 @@ def _fetch(key: str, task: Task[Progress]) -> str:
         raise
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def downloads() -> Background[Progress, str]:
     """Return the server's downloads, by key."""
     return Background("tokenizers", max_waiting=32, max_cached=32, max_per_visitor=_MAX_PER_VISITOR)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
 from typing import Final
 
@@ -275,7 +276,7 @@ def _use(cut: str) -> None:
         workspace.set_widget("settings_preset", CUTS[cut])
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def checks() -> Background[Progress, Tokens]:
     """Return the server's checks of cuts, by text and settings."""
     return Background("cut-check", max_waiting=16, max_cached=64, max_per_visitor=2)

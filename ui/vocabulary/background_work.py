@@ -7,11 +7,10 @@ by its inputs, so visitors who need the same one share it. Short ones finish whi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from bpe_core.corpus.corpus import Corpus
@@ -131,19 +130,19 @@ def _count(encoder: Encoder, text: CountedText, task: Task[Progress]) -> Uses:
     return np.zeros(max(encoder.vocab) + 1, np.int64)
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def searches() -> Background[Progress, Reachability]:
     """Return the server's searches for unreachable tokens, by the tokenizer's fingerprint."""
     return Background("unreachable", max_waiting=16, max_cached=12)
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def counts() -> Background[Progress, Uses]:
     """Return the server's counts of uses, by tokenizer and text."""
     return Background("uses", max_waiting=16, max_cached=12)
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def previews() -> Background[Progress, PruningPreview]:
     """Return the server's previews of pruned vocabularies, by all their inputs."""
     return Background("pruning", max_waiting=16, max_cached=12)

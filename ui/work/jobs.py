@@ -6,10 +6,9 @@ import atexit
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from threading import Event
 from typing import Final, Literal
-
-import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import FiledCorpus
@@ -328,7 +327,7 @@ def _check_starts(kept: KeptRequest) -> None:
         kept.note_start()
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def manager() -> JobManager:
     """Return this server's only job manager; the first call begins what an earlier server left."""
     job_manager = JobManager(is_kept_on_disk=True)
