@@ -23,7 +23,7 @@ try:
     from ui.serving import metrics
     from ui.serving.allowed_hosts import AllowedHosts, configured_hosts
     from ui.serving.ended_visits import close_regularly
-    from ui.serving.limits import MessagePace, UploadLimit
+    from ui.serving.limits import MessageLimit, UploadLimit
     from ui.serving.warm_up import warm_up_rest_in_background, warm_up_start
     from ui.work import jobs
 except SettingError as error:
@@ -56,7 +56,7 @@ app = st.App(
     routes=metrics.routes(),
     middleware=[
         Middleware(AllowedHosts, configured_hosts()),
-        Middleware(MessagePace),
+        Middleware(MessageLimit),
         Middleware(UploadLimit),
     ],
 )

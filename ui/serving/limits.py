@@ -6,7 +6,8 @@ holds in memory until tabs are closed, which a few tabs could fill: see `UploadL
 Streamlit handles messages on its event loop, one by one. It limits the size of a message, and a
 proxy the number of connections. Neither limits what comes over one connection: 3,000 requests to
 draw a page held up all tabs for 16 seconds, and one message of 4.5 MB that announces 1.5 million
-files to upload for 78 seconds: see `MessagePace`.
+files to upload for 78 seconds. And Streamlit obeys any tab: it clears the caches of all tabs, or
+reads the server's git repository, 200 times in 27 seconds. See `MessageLimit`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Final
 
 from google.protobuf.message import DecodeError
@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from ui.host.logs import event, short_id
+from ui.host.logs import Code, event, short_id
 from ui.shell.file_upload import MAX_BYTES, MAX_BYTES_OF_ALL, bytes_held, max_file_bytes
 
 _UPLOAD: Final = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
@@ -33,9 +33,11 @@ _REFUSAL: Final = PlainTextResponse("These files are too large in total.", statu
 _BURST: Final = 60
 _SECONDS_A_MESSAGE: Final = 0.05
 _MAX_FILES: Final = 1_000
-_SMALL: Final = 20_000
-"""A message of so few bytes cannot announce many files, so it need not be parsed twice."""
 _TOO_BIG: Final = 1009
+_SENT_BY_PAGES: Final = ("rerun_script", "stop_script", "file_urls_request")
+"""Kinds of messages, as in `BackMsg`. `backend_operation_request` is the fourth."""
+_ASKED_BY_PAGES: Final = "deferred_file"
+"""The only operation that pages request: the file of a download button, made when it is pressed."""
 
 
 def _held_by_runtime() -> Mapping[str, int]:
@@ -84,10 +86,12 @@ def _content_length(scope: Scope) -> int:
     return max_file_bytes()
 
 
-class MessagePace:
-    """Read 20 messages of a connection a second; a page sends a few, and bursts of 60 pass.
+class MessageLimit:
+    """Pass on only what the app's own pages send, and that at a pace.
 
-    Close the connection, with status 1009, when a message announces more than 1,000 files.
+    Messages of other kinds are left out. Of the rest, 20 of a connection are read a second; a page
+    sends a few, and bursts of 60 pass. A message that announces more than 1,000 files closes the
+    connection, with status 1009.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -100,26 +104,35 @@ class MessagePace:
             return
         free_at = 0.0
 
-        async def paced() -> Message:
+        async def limited() -> Message:
             nonlocal free_at
-            message = await receive()
-            now = time.monotonic()
-            free_at = max(free_at, now - _BURST * _SECONDS_A_MESSAGE) + _SECONDS_A_MESSAGE
-            if free_at > now:
-                await asyncio.sleep(free_at - now)
-            data = message.get("bytes") or b""
-            if not _announces_many_files(data):
-                return message
-            event("message_refused", "warning", bytes=len(data))
-            await send({"type": "websocket.close", "code": _TOO_BIG})
-            return {"type": "websocket.disconnect", "code": _TOO_BIG}
+            while True:
+                message = await receive()
+                now = time.monotonic()
+                free_at = max(free_at, now - _BURST * _SECONDS_A_MESSAGE) + _SECONDS_A_MESSAGE
+                if free_at > now:
+                    await asyncio.sleep(free_at - now)
+                data = message.get("bytes")
+                if data is None:
+                    return message
+                try:
+                    parsed = BackMsg.FromString(data)
+                except DecodeError:
+                    return message  # Streamlit closes the connection
+                is_sent_by_pages = _is_sent_by_pages(parsed)
+                if is_sent_by_pages and len(parsed.file_urls_request.file_names) <= _MAX_FILES:
+                    return message
+                kind = Code(parsed.WhichOneof("type") or "none")
+                event("message_refused", "warning", kind=kind, bytes=len(data))
+                if is_sent_by_pages:
+                    await send({"type": "websocket.close", "code": _TOO_BIG})
+                    return {"type": "websocket.disconnect", "code": _TOO_BIG}
 
-        await self._app(scope, paced, send)
+        await self._app(scope, limited, send)
 
 
-def _announces_many_files(data: bytes) -> bool:
-    if len(data) > _SMALL:
-        # Streamlit closes the connection of a message that cannot be parsed.
-        with suppress(DecodeError):
-            return len(BackMsg.FromString(data).file_urls_request.file_names) > _MAX_FILES
-    return False
+def _is_sent_by_pages(message: BackMsg) -> bool:
+    kind = message.WhichOneof("type")
+    if kind == "backend_operation_request":
+        return message.backend_operation_request.WhichOneof("payload") == _ASKED_BY_PAGES
+    return kind in _SENT_BY_PAGES

@@ -1,4 +1,4 @@
-"""A tab that floods the server with messages or files does not hold up the others."""
+"""A server reads only what its pages send, and a flood of it does not hold up other tabs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from ui.serving.limits import MessagePace
+from tests.every_message import every_message
+from ui.serving.limits import MessageLimit
 
 
 def paste() -> bytes:
@@ -31,7 +32,8 @@ def passed_on(*messages: Message) -> tuple[list[Message], list[Message]]:
     left = list(messages)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        found.extend([await receive() for _ in messages])
+        while left:
+            found.append(await receive())
 
     async def receive() -> Message:
         return left.pop(0)
@@ -40,14 +42,34 @@ def passed_on(*messages: Message) -> tuple[list[Message], list[Message]]:
         sent.append(message)
 
     scope: Scope = {"type": "websocket", "path": "/_stcore/stream"}
-    asyncio.run(MessagePace(app)(scope, receive, send))
+    asyncio.run(MessageLimit(app)(scope, receive, send))
     return found, sent
 
 
-@pytest.mark.parametrize("data", [paste(), files(1_000), b"\xff" * 30_000, b"", b"\x08"])
-def test_what_pages_send_is_passed_on_unchanged(data: bytes) -> None:
-    message = {"type": "websocket.receive", "bytes": data}
-    assert passed_on(message) == ([message], [])
+def received(data: bytes) -> Message:
+    return {"type": "websocket.receive", "bytes": data}
+
+
+@pytest.mark.parametrize("data", [paste(), files(1_000), b"\xff" * 30_000, b"\x08"])
+def test_what_pages_send_and_what_is_damaged_is_passed_on_unchanged(data: bytes) -> None:
+    assert passed_on(received(data)) == ([received(data)], [])
+
+
+def test_messages_of_all_other_kinds_are_left_out() -> None:
+    by_kind = {kind: message.SerializeToString() for kind, message in every_message()}
+    by_kind["none"] = b""
+    # The last field of a oneof counts.
+    by_kind["two"] = by_kind["rerun_script"] + by_kind["clear_cache"]
+    by_kind["last"] = paste()
+    passed = (
+        "stop_script",
+        "rerun_script",
+        "file_urls_request",
+        "backend_operation_request.deferred_file",
+        "last",
+    )
+    found = passed_on(*map(received, by_kind.values()))
+    assert found == ([received(by_kind[kind]) for kind in passed], [])
 
 
 def test_a_text_is_passed_on_unchanged() -> None:
