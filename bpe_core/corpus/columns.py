@@ -227,6 +227,15 @@ def _choices(found: TableColumns) -> str:
     return f"Its columns of text: {texts}.{rest}"
 
 
+def is_usual(name: str) -> bool:
+    """Return True for a name that columns of text usually have.
+
+    >>> is_usual("text"), is_usual("article_body"), is_usual("id")
+    (True, True, False)
+    """
+    return _rank(name) < _UNUSUAL
+
+
 def _rank(name: str) -> int:
     """Return the place of a name among the usual ones, which may also be its last word."""
     words = _WORD.findall(name.casefold())

@@ -19,6 +19,7 @@ NoteKind = Literal[
     "surrogate",
     "not-a-table",
     "chats",
+    "list",
     "column",
     "rows",
     "mark",
@@ -42,6 +43,7 @@ _WARNINGS: Final[Mapping[NoteKind, str]] = {
 }
 _REMARKS: Final[Mapping[NoteKind, str]] = {
     "chats": "tables hold chats, which were read as roles and contents",
+    "list": "JSON files have several lists of rows, of which one was taken",
     "column": "tables have several columns, of which one was taken",
     "escapes": "tables have quotes after backslashes, which were read as quotes within quotes",
     "rows": "files have rows without text, which were left out",

@@ -14,10 +14,12 @@ from bpe_core.corpus.budget import (
     Budget,
     too_many_columns,
 )
+from bpe_core.corpus.columns import quoted
 from bpe_core.corpus.file_kinds import JSON_LINES
+from bpe_core.corpus.json_rows import are_json_lines, choose_rows, row_in, rows_of_lists, values_on
 from bpe_core.corpus.notes import Note, listed
 from bpe_core.corpus.separated import SeparatedRows
-from bpe_core.corpus.values import has_more_values, is_chat, text_in
+from bpe_core.corpus.values import has_more_values
 from bpe_core.errors import UnsupportedFileError
 
 _ROWS_BETWEEN_COUNTS: Final = 256
@@ -61,35 +63,7 @@ class RowReader:
         """
         if kind not in (".json", *JSON_LINES):
             return self._separated_rows(kind)
-        if self._first_line_is_whole(is_last_too=kind in JSON_LINES):
-            return self._json_line_rows()
-        if kind == ".json" or self._begins_with_value():
-            return self._json_rows()
-        return self._json_line_rows()
-
-    def _first_line_is_whole(self, *, is_last_too: bool) -> bool:
-        """Return True if the first line is a JSON value, and others follow unless `is_last_too`."""
-        for line, end in _lines(self.text):
-            if line and not line.isspace():
-                if not is_last_too and not _NOT_SPACE.search(self.text, end):
-                    return False
-                try:
-                    value = self._parsed(line, "")
-                except UnsupportedFileError:
-                    raise
-                except (ValueError, RecursionError):
-                    return False
-                # A list on the only line holds all rows.
-                return not isinstance(value, list) or bool(_NOT_SPACE.search(self.text, end))
-        return False
-
-    def _begins_with_value(self) -> bool:
-        """Return True if the text begins with a JSON value, of one or several lines."""
-        try:
-            self._value_at(0)
-        except (ValueError, RecursionError):
-            return False
-        return True
+        return self._json_line_rows() if are_json_lines(self.text, kind) else self._json_rows()
 
     def _separated_rows(self, kind: str) -> Iterator[Record]:
         rows = SeparatedRows(self.text, self.name, kind, self.asked)
@@ -110,10 +84,9 @@ class RowReader:
             self._count(number, end)
             if not line or line.isspace():
                 continue
+            self._check_values(line, f" on line {number:,}")
             try:
-                value = self._parsed(line, f" on line {number:,}")
-            except UnsupportedFileError:
-                raise
+                values = values_on(line)
             except (ValueError, RecursionError):
                 n_broken += 1
                 if n_broken <= _MAX_PLACES + 1:
@@ -121,7 +94,8 @@ class RowReader:
                     broken.append(number)
                 continue
             n_read += 1
-            yield self._json_row(value, f"line {number}")
+            for nth, value in enumerate(values, 1):
+                yield self._json_row(value, f"line {number}{f' value {nth}' if nth > 1 else ''}")
         n_lines = n_read + n_broken
         if n_broken > n_read:
             raise UnsupportedFileError(
@@ -148,20 +122,27 @@ class RowReader:
         if end < len(self.text):
             yield from self._json_values(value, end)
         elif isinstance(value, list):
-            yield from self._items(cast("list[object]", value), "item")
+            yield from self._items(rows_of_lists(cast("list[object]", value)), "item")
         elif isinstance(value, dict):
-            columns = cast("dict[str, object]", value)
-            lists = {
-                key: cast("list[object]", values)
-                for key, values in columns.items()
-                if isinstance(values, list)
-            }
-            if lists:
-                yield from self._json_columns(lists)
-            else:
-                yield self._json_row(columns, "")
+            yield from self._rows_within(cast("dict[str, object]", value))
         else:
             yield self._json_row(value, "")
+
+    def _rows_within(self, value: dict[str, object]) -> Iterator[Record]:
+        """Yield the rows of an object: of the list in it that has the most text, or itself."""
+        chosen, others = choose_rows(value, self.asked[0] if self.asked else None)
+        if others:
+            rest = [f"{quoted(each.name)} ({len(each.rows):,})" for each in others]
+            rows = "1 row" if len(chosen.rows) == 1 else f"{len(chosen.rows):,} rows"
+            text = (
+                f"{self.name}: took {quoted(chosen.name)} ({rows}). Not read, with their rows: "
+                f"{listed(rest, _MAX_PLACES)}."
+            )
+            self.notes.append(Note("list", self.name, text, quoted(chosen.name)))
+        if chosen.path:
+            yield from self._items(chosen.rows, chosen.noun)
+        else:
+            yield self._json_row(chosen.rows[0], "")
 
     def _json_values(self, value: object, end: int) -> Iterator[Record]:
         """Yield a row for each of several values, one after another."""
@@ -202,39 +183,16 @@ class RowReader:
                 "or rename the file to .txt."
             ) from None
 
-    def _json_columns(self, lists: Mapping[str, list[object]]) -> Iterator[Record]:
-        """Yield from an object of lists: columns of values, or a list of rows under some key."""
-        for key, values in lists.items():
-            if any(isinstance(value, dict) for value in values):
-                yield from self._items(values, key)
-                return
-        self._add_columns(lists)
-        for number in range(max(map(len, lists.values()))):
-            self._count(number + 1, 0)
-            yield Record(
-                f"row {number + 1}",
-                {key: values[number] for key, values in lists.items() if number < len(values)},
-            )
-
     def _items(self, values: list[object], noun: str) -> Iterator[Record]:
         for number, value in enumerate(values, 1):
             self._count(number, 0)
             yield self._json_row(value, f"{noun} {number}")
 
     def _json_row(self, value: object, place: str) -> Record:
-        if isinstance(value, str):
-            return Record(place, value)
-        if isinstance(value, list) and is_chat(cast("list[object]", value)):
-            return Record(place, text_in(cast("list[object]", value)))
-        if isinstance(value, dict):
-            row = cast("dict[str, object]", value)
+        row = row_in(value)
+        if isinstance(row, dict):
             self._add_columns(row)
-            return Record(place, row)
-        return Record(place, None)
-
-    def _parsed(self, text: str, where: str) -> object:
-        self._check_values(text, where)
-        return json.loads(text)
+        return Record(place, row)
 
     def _check_values(self, text: str, where: str) -> None:
         if has_more_values(text, MAX_JSON_VALUES):

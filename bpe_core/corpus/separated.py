@@ -101,7 +101,7 @@ class SeparatedRows:
         )
         self._fields = regex.compile(self._dialect.field())
         first, *rows = _parsed(sample, self._dialect, is_cut=is_cut) or [[]]
-        self._has_header = _has_header(first, rows, self._asked)
+        self._has_header = has_header(first, rows, self._asked)
         self.names = self._name_columns(first, rows)
         """The names of the columns, in order."""
         self._wide = self._find_wide(rows if self._has_header else [first, *rows])
@@ -308,12 +308,12 @@ def _is_quoted(value: str) -> bool:
     return value.startswith(" ") and len(bare) > 1 and bare[0] == bare[-1] == '"'
 
 
-def _has_header(first: list[str], rows: list[list[str]], asked: Sequence[str]) -> bool:
+def has_header(first: list[str], rows: list[list[str]], asked: Sequence[str] = ()) -> bool:
     """Return False if the first row is like the rows after it in some column, unlike a name.
 
-    >>> _has_header(["3", "Stocks fell"], [["4", "Chips rose"]], ())
+    >>> has_header(["3", "Stocks fell"], [["4", "Chips rose"]])
     False
-    >>> _has_header(["country", "2024"], [["Chad", "20"]], ())
+    >>> has_header(["country", "2024"], [["Chad", "20"]])
     True
     """
     names = [title.strip().casefold() for title in first]

@@ -6,15 +6,16 @@ import codecs
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from bpe_core.corpus.budget import Budget
+from bpe_core.corpus.json_rows import Row, row_in, values_on
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.parquet import open_parquet_file
 from bpe_core.corpus.readers import NamedFile, ReadOptions, read_source, skipped
 from bpe_core.corpus.text_decoding import decoded, read_pieces
 from bpe_core.corpus.urls import reading, shown
-from bpe_core.corpus.values import is_chat, parse_value, text_in
+from bpe_core.corpus.values import text_in
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
 from bpe_core.scale.sources import lines_from, opened
 from bpe_core.scale.stretches import FilePart, Stretch, text_bounds
@@ -44,7 +45,7 @@ class StretchReading:
         self.n_skipped = 0
         """The number of rows that are not JSON, or have no text in the column."""
         self.n_replaced = 0
-        """The number of rows, or of pieces of a text, in which bytes were replaced."""
+        """The number of rows, pieces of a text or whole files in which bytes were replaced."""
         self.notes: list[Note] = []
         """What was skipped, and what was chosen or guessed in files that are read whole."""
         self.n_damaged = 0
@@ -116,7 +117,7 @@ class StretchReading:
                 self._look_at(text)
                 yield text
 
-    def _checked(self, piece: bytes, name: str, at: int, where: str) -> bytes:
+    def _checked(self, piece: bytes, name: str, at: int, where: str = "") -> bytes:
         """Return a piece of valid UTF-8; raises TextDecodingError unless bad bytes are replaced."""
         try:
             decoded(piece, name, at, where)
@@ -142,38 +143,55 @@ class StretchReading:
             self.notes.append(skipped(name, error))
             return
         self.notes += notes
+        self.n_replaced += sum(note.kind == "replaced" for note in notes)
         for document in found:
             yield document.text.encode()
 
     def _json_rows(self, part: FilePart) -> Iterator[bytes | None]:
-        n_good = n_bad = 0
-        bad_at = 0
+        name = shown(part.source.url)
+        n_good = n_bad = bad_at = 0
+        has_column = False
         with opened(part.source) as file:
             end = None if part.end < 0 else part.end
             for at, line in lines_from(file, part.begin, end):
-                if not line.strip():
+                bare = line.removeprefix(codecs.BOM_UTF8) if at == 0 else line
+                if not bare.strip():
                     continue
-                text = self._row_text(line, part.column)
-                if text is None:
+                try:
+                    try:
+                        values = values_on(bare)
+                    except UnicodeDecodeError:
+                        values = values_on(self._checked(bare, name, at + len(line) - len(bare)))
+                except (ValueError, RecursionError):
                     bad_at = bad_at if n_bad else at
                     n_bad += 1
-                n_good += text is not None
-                yield text
+                    yield None
+                    continue
+                n_good += 1
+                for value in values:
+                    row = row_in(value)
+                    has_column = has_column or isinstance(row, str) or part.column in (row or ())
+                    yield self._row_text(row, part.column)
         if n_bad > n_good:
             raise UnsupportedFileError(
-                f"{shown(part.source.url)} has {n_bad:,} of {n_bad + n_good:,} lines that are not "
-                f"a JSON object with text in {part.column!r:.60}; the first starts at byte "
-                f"{bad_at:,}. Check the file, and name its column of text."
+                f"{name} has {n_bad:,} of {n_bad + n_good:,} lines that are not JSON; the first "
+                f"starts at byte {bad_at:,}. Write one JSON value on each line."
+            )
+        if n_good and not has_column:
+            raise UnsupportedFileError(
+                f"{name} has no text in {part.column!r:.60} in its {n_good:,} lines from byte "
+                f"{part.begin:,} on. Name its column of text."
             )
 
-    def _row_text(self, line: bytes, column: str) -> bytes | None:
-        text, row = _parse_row(line, column)
-        if text is None and self._stretch.errors == "replace":
-            text, row = _parse_row(line.decode(errors="replace").encode(), column)
-            self.n_replaced += text is not None
+    def _row_text(self, row: Row, column: str) -> bytes | None:
+        """Return the text of a row, or None if it has none; keep its other values."""
         if self._columns:
-            self._keep([row.get(each) for each in self._columns])
-        return text
+            self._keep([row.get(each) if isinstance(row, dict) else None for each in self._columns])
+        text = text_in(row.get(column)) if isinstance(row, dict) else row
+        try:
+            return None if text is None else text.encode()
+        except UnicodeEncodeError:  # a lone surrogate, which UTF-8 cannot encode
+            return None
 
     def _keep(self, values: Iterable[object]) -> None:
         self.values = [None if each is None else _as_text(each) for each in values]
@@ -197,25 +215,6 @@ class StretchReading:
             # Characters of one byte that are known are dropped first, which is much faster.
             known = "".join(filter(str.isascii, self.characters)).encode()
             self.characters.update(text.translate(None, known).decode())
-
-
-def _parse_row(line: bytes, column: str) -> tuple[bytes | None, dict[str, object]]:
-    """Return the text in a line of JSON, or None if the line is not JSON or has none, and the row.
-
-    >>> _parse_row(b'{"text": "hug"}', "text"), _parse_row(b"hug", "text")
-    ((b'hug', {'text': 'hug'}), (None, {}))
-    """
-    try:
-        row = parse_value(line)
-        if isinstance(row, dict):
-            found = cast("dict[str, object]", row)
-            text = text_in(found.get(column))
-        else:
-            found = {}
-            text = text_in(row) if is_chat(row) else None
-        return (None if text is None else text.encode()), found
-    except (ValueError, RecursionError):  # also of a lone surrogate, which UTF-8 cannot encode
-        return None, {}
 
 
 def _as_text(value: object) -> str:

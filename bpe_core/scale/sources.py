@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import codecs
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import BinaryIO, Final, Literal, NamedTuple, cast
+from typing import BinaryIO, Final, Literal, NamedTuple
 
 from bpe_core.corpus.archives import open_packed
 from bpe_core.corpus.columns import (
@@ -24,6 +24,7 @@ from bpe_core.corpus.file_kinds import (
     is_plain_text,
     unpacked_name,
 )
+from bpe_core.corpus.json_rows import are_json_lines, row_in, values_on
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.parquet import open_parquet_file
 from bpe_core.corpus.readers import skipped
@@ -158,10 +159,10 @@ def describe_source(
     if source.kind == "jsonl":
         if text_column is not None and not lists_columns:
             return DescribedFile(source, text_column)
-        found = _json_columns(source)
+        found, has_texts = _json_columns(source)
         column = text_column
         if column is None:
-            if found.chosen is None and source.size:
+            if found.chosen is None and not has_texts:
                 raise no_text_column(name, found)
             column = found.chosen.name if found.chosen else ""
         return DescribedFile(source, column, names=found.names if lists_columns else ())
@@ -183,17 +184,20 @@ def _by_content(source: Source, name: str) -> Source:
         name = unpacked_name(name)[0]
         with opened(source) as file:
             head = file.read(_JUDGED_BYTES)
-    if source.kind == "jsonl":
-        return source
     refuse_other_kinds(head, name)
-    if source.kind == "whole":
-        is_lines = file_suffix(name) == ".json" and _begins_with_lines(head)
-        return source._replace(kind="jsonl") if is_lines else source
-    is_text = is_plain_text(head, name) and not _is_binary(head, name)
+    is_cut = len(head) == _JUDGED_BYTES
     # A large file is read in pieces even if it is not UTF-8, which raises an error or replaces.
-    begin = head if len(head) < _JUDGED_BYTES else whole_characters(head)[0]
-    in_pieces = is_text and (are_whole_characters(begin) or source.size > _MAX_WHOLE_BYTES)
-    return source if in_pieces else source._replace(kind="whole")
+    is_utf8 = are_whole_characters(whole_characters(head)[0] if is_cut else head)
+    in_pieces = is_utf8 or source.size > _MAX_WHOLE_BYTES
+    kind = file_suffix(name)
+    if kind in (".json", *JSON_LINES):
+        text = head.decode(errors="replace").removeprefix("\ufeff")
+        is_lines = in_pieces and b"\x00" not in head and are_json_lines(text, kind, is_cut=is_cut)
+        return source._replace(kind="jsonl" if is_lines else "whole")
+    if source.kind == "whole":
+        return source
+    is_text = is_plain_text(head, name) and not _is_binary(head, name)
+    return source if is_text and in_pieces else source._replace(kind="whole")
 
 
 def _is_binary(head: bytes, name: str) -> bool:
@@ -206,26 +210,18 @@ def _is_binary(head: bytes, name: str) -> bool:
         return True
 
 
-def _begins_with_lines(head: bytes) -> bool:
-    """Return True if the first line is a JSON object, and another line follows."""
-    first, _, rest = head.lstrip().partition(b"\n")
-    try:
-        return bool(rest.strip()) and isinstance(json.loads(first), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _json_columns(source: Source) -> TableColumns:
-    """Describe the columns of JSON lines by the first rows."""
+def _json_columns(source: Source) -> tuple[TableColumns, bool]:
+    """Describe the columns of JSON lines by the first rows; True if some are texts without one."""
     rows: list[dict[str, object]] = []
+    has_texts = False
     with opened(source) as file:
         for line in islice(file, ROWS_DESCRIBED):
             with suppress(ValueError, RecursionError):
-                row: object = json.loads(line)
-                if isinstance(row, dict):
-                    rows.append(cast("dict[str, object]", row))
+                found = [row_in(value) for value in values_on(line.removeprefix(codecs.BOM_UTF8))]
+                rows += [row for row in found if isinstance(row, dict)]
+                has_texts = has_texts or any(isinstance(row, str) for row in found)
     names = dict.fromkeys(name for row in rows for name in row)
-    return describe_row_columns(names, rows, is_sample=True)
+    return describe_row_columns(names, rows, is_sample=True), has_texts
 
 
 @contextmanager

@@ -19,7 +19,7 @@ _MIN_STRETCHES: Final = 8
 _MAX_STRETCHES: Final = 4_096
 _SEARCHED: Final = 1 << 20
 # A change to how files are divided or read makes parts in older work folders unusable.
-_VERSION: Final = 3
+_VERSION: Final = 4
 
 
 def key_for(*described: object) -> str:

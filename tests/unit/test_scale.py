@@ -166,8 +166,11 @@ def test_invalid_lines_are_skipped_unless_they_are_most(tmp_path: Path) -> None:
     path.write_bytes(b"\n".join([*lines, lines[0]]))
     found, _ = count([path], tmp_path / "work")
     assert (found.n_documents, found.n_skipped) == (4, 2)
-    with pytest.raises(bpe.UnsupportedFileError, match=r"6 of 6 lines .* text in 'text'"):
+    with pytest.raises(bpe.UnsupportedFileError, match=r"no text in 'text' in its 5 lines"):
         count([path], tmp_path / "work", text_column="text")
+    path.write_bytes(b"\n".join([*lines, b"[", b"[", b"[", b"["]))
+    with pytest.raises(bpe.UnsupportedFileError, match="5 of 9 lines that are not JSON"):
+        count([path], tmp_path / "work")
 
 
 # The bytes name the tests, so packed ones hold no time: all workers must find the same names.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -23,13 +24,17 @@ from bpe_core.scale.steps import divide_sources
 from tests.uploads import Upload
 from tests.zipping import make_zip
 
+REMARKS = ("column", "chats", "mark")
+"""The kinds of notes on what is read as it should be."""
+LEFT_OUT = ("lines", "rows", "surrogate")
+
 
 class Read(NamedTuple):
     """What one road made of a file."""
 
     documents: tuple[str, ...]
     notes: frozenset[str]
-    """The kinds of its notes, but for the column that was taken."""
+    """The kinds of its notes on what was left out, guessed or joined."""
 
 
 def read_alike(name: str, data: bytes, folder: Path, column: str | None = None) -> Read:
@@ -68,17 +73,20 @@ def _in_stretches(folder: Path, column: str | None) -> Read:
         return Read((), frozenset())
     documents: list[str] = []
     notes = [*divided.notes]
-    n_skipped = 0
+    is_skipped = False
     for stretch in divided.stretches:
         reading = StretchReading(stretch)
         documents += [b"".join(pieces).decode() for pieces in reading.documents()]
         notes += reading.notes
-        n_skipped += reading.n_skipped
-    return Read(tuple(documents), _kinds(notes))
+        is_skipped |= reading.n_skipped > 0
+    kinds = _kinds(notes)
+    return Read(tuple(documents), kinds | {"skipped"} if is_skipped else kinds)
 
 
 def _kinds(notes: Sequence[Note]) -> frozenset[str]:
-    return frozenset(note.kind for note in notes if note.kind != "column")
+    """Return the kinds of notes; rows that are left out are only counted in stretches."""
+    kinds = (note.kind for note in notes if note.kind not in REMARKS)
+    return frozenset("skipped" if kind in LEFT_OUT else kind for kind in kinds)
 
 
 # The last of each: the kinds of the notes.
@@ -189,6 +197,106 @@ def test_no_text_of_a_table_is_lost(
     name: str, text: str, documents: list[str], notes: set[str], tmp_path: Path
 ) -> None:
     assert read_alike(name, text.encode(), tmp_path) == (tuple(documents), set(notes))
+
+
+CHAT = [{"role": "user", "content": "Hi there?"}, {"role": "bot", "content": "Hello you."}]
+CHAT_TEXT = "user: Hi there?\nbot: Hello you."
+ROWS = [{"id": 1, "text": "hello there"}, {"id": 2, "text": "bye now"}]
+TEXTS = ["hello there", "bye now"]
+LINES = "\n".join(map(json.dumps, ROWS)) + "\n"
+COCO = {
+    "info": {"year": 2017, "version": "1.0"},
+    "licenses": [{"url": "http://example.org/by-nc-sa/2.0/", "id": 1, "name": "A License"}],
+    "images": [{"id": 1, "file_name": "000001.jpg"}],
+    "annotations": [{"image_id": 1, "caption": text} for text in TEXTS],
+}
+SQUAD = {
+    "version": "1",
+    "data": [
+        {
+            "title": "A hug",
+            "paragraphs": [
+                {"context": f"{text}, and some more words", "qas": [{"question": "Who is it?"}]}
+                for text in TEXTS
+            ],
+        }
+    ],
+}
+
+JSON_LINES = {
+    "objects": (LINES, TEXTS, {}),
+    "objects after a byte order mark": (LINES.encode("utf-8-sig"), TEXTS, {}),
+    "objects in UTF-16": (LINES.encode("utf-16"), TEXTS, {}),
+    "objects in cp1252": (
+        '{"text": "déjà vu à la plage"}\n{"text": "été"}\n'.encode("cp1252"),
+        ["déjà vu à la plage", "été"], {"encoding"},
+    ),
+    "texts": ('"hello there"\n"bye now"\n', TEXTS, {}),
+    "texts and objects": (f'{LINES}"more"\n', [*TEXTS, "more"], {}),
+    "two objects on a line": (LINES.replace("}\n{", "} {"), TEXTS, {}),
+    "two objects on the second line": (LINES + LINES.replace("\n", ""), TEXTS * 2, {}),
+    "a carriage return as the line's end": (LINES.replace("\n", "\r"), TEXTS, {}),
+    "objects on several lines": ("\n".join(json.dumps(row, indent=1) for row in ROWS), TEXTS, {}),
+    "a list on the only line": (json.dumps(ROWS), TEXTS, {}),
+    "a list on several lines": (json.dumps(ROWS, indent=1), TEXTS, {}),
+    "a chat on the only line": (json.dumps(CHAT), [CHAT_TEXT], {}),
+    "lists of texts": ('["a hug", "hugs"]\n["bye now"]\n', ["a hug\nhugs", "bye now"], {}),
+    "a line that is not JSON": (f"{LINES}{{oops\n", TEXTS, {"skipped"}),
+    "mostly no text": ('{"text": null}\n' * 3 + '{"text": "hug"}\n', ["hug"], {"skipped"}),
+    "a lone surrogate": (LINES + '{"text": "a \\ud800"}\n', TEXTS, {"skipped"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "ndjson"])
+@pytest.mark.parametrize(("data", "documents", "notes"), JSON_LINES.values(), ids=JSON_LINES)
+def test_no_text_of_json_lines_is_lost(
+    data: str | bytes, documents: list[str], notes: set[str], ending: str, tmp_path: Path
+) -> None:
+    data = data if isinstance(data, bytes) else data.encode()
+    assert read_alike(f"a.{ending}", data, tmp_path) == (tuple(documents), set(notes))
+
+
+JSON_SHAPES = {
+    "records": (ROWS, {}),
+    "split": ({"columns": ["id", "text"], "data": [[1, TEXTS[0]], [2, TEXTS[1]]]}, {}),
+    "table": ({"schema": {"fields": [{"name": "id", "type": "integer"}]}, "data": ROWS}, {"list"}),
+    "columns": ({"id": {"0": 1, "1": 2}, "text": {"0": TEXTS[0], "1": TEXTS[1]}}, {}),
+    "index": ({"0": ROWS[0], "1": ROWS[1]}, {}),
+    "values": ([[1, TEXTS[0]], [2, TEXTS[1]]], {}),
+    "values with names": ([["id", "text"], [1, TEXTS[0]], [2, TEXTS[1]]], {}),
+    "lists by names": ({"id": [1, 2], "text": TEXTS}, {}),
+    "objects by names": ({"en.txt": ROWS[0], "de.txt": ROWS[1]}, {}),
+    "texts by names": ({"en.txt": TEXTS[0], "de.txt": TEXTS[1]}, {}),
+    "rows": ({"rows": ROWS}, {}),
+    "rows within an object": ({"result": {"total": 2, "rows": ROWS}}, {}),
+    "another list first": ({"labels": [{"id": 1, "name": "positive"}], "data": ROWS}, {"list"}),
+    "a list of values first": ({"tags": ["a", "b", "c"], "data": ROWS}, {"list"}),
+    "two splits": ({"train": ROWS[:1], "test": ROWS[1:]}, {}),
+    "two splits by columns": ({"train": {"text": TEXTS[:1]}, "test": {"text": TEXTS[1:]}}, {}),
+    "COCO": (COCO, {"list"}),
+}  # fmt: skip
+OTHER_JSON = {
+    "SQuAD": (SQUAD, None, [f"{text}, and some more words" for text in TEXTS], {"list"}),
+    "SQuAD's questions": (SQUAD, "question", ["Who is it?"] * 2, {"list"}),
+    "a document with tags": ({"text": TEXTS[0], "tags": ["a", "b"]}, None, TEXTS[:1], {"list"}),
+    "a chat": ({"messages": CHAT, "model": "m"}, None, [CHAT_TEXT], {}),
+    "lists of texts": ([["a hug", "hugs"], ["bye", "now"]], None, ["a hug\nhugs", "bye\nnow"], {}),
+    "a document": ({"title": "A", "text": TEXTS[0]}, None, TEXTS[:1], {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "column", "documents", "notes"),
+    [*((value, None, TEXTS, notes) for value, notes in JSON_SHAPES.values()), *OTHER_JSON.values()],
+    ids=[*JSON_SHAPES, *OTHER_JSON],
+)
+def test_no_text_of_json_is_lost(
+    value: object, column: str | None, documents: list[str], notes: set[str], tmp_path: Path
+) -> None:
+    data = json.dumps(value).encode()
+    assert read_alike("a.json", data, tmp_path, column) == (tuple(documents), set(notes))
+    printed = json.dumps(value, indent=1).encode()
+    assert read_alike("a.json", printed, tmp_path, column) == (tuple(documents), set(notes))
 
 
 @given(
