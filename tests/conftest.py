@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -103,3 +104,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("measured")
         for line in figures:
             terminalreporter.line(str(line))
+
+
+@pytest.fixture
+def rendered_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Render chat templates in this process, where the text is tested and not what they may do."""
+
+    def here(function: Callable[..., list[str]], *arguments: Any, limits: object) -> list[str]:
+        return function(*arguments)
+
+    monkeypatch.setattr("bpe_core.processes.call.call", here)

@@ -8,8 +8,10 @@ another process, with limits of time and memory. Source: transformers 5,
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from traceback import walk_tb
+from types import FrameType
 from typing import Any, Final, NoReturn
 
 from bpe_core.checks import printable
@@ -23,9 +25,12 @@ with needs_extra("formats", "Rendering a chat template"):
     from jinja2.nodes import Node, Scope
     from jinja2.parser import Parser
     from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from jinja2.utils import Namespace
 
 MAX_CHARACTERS: Final = 4_000_000
 """The longest conversation that is rendered; the longest context of a model has about as many."""
+_FILE_NAME: Final = "<template>"
+"""What Jinja calls the file of a template that is a text."""
 
 
 def render_here(
@@ -46,15 +51,12 @@ def render_here(
         for messages in conversations:
             # Appended one by one: what was written before an error is kept.
             written.append(_render(template, messages, variables))  # noqa: PERF401
-    except TemplateError as error:
-        if not written:
-            raise _refusal(error) from None
     except (BpeError, MemoryError):
         raise
     except Exception as error:
         # A template can make any operation of Python's values fail.
         if not written:
-            raise ChatTemplateError(f"The chat template failed ({type(error).__name__}).") from None
+            raise _failure(error) from None
     return written
 
 
@@ -77,6 +79,40 @@ def _render(template: Template, messages: Sequence[Any], variables: Mapping[str,
     return text
 
 
+class _RefusedError(TemplateError):
+    """What a template raises for messages that it does not take."""
+
+
+class _Dict:
+    """What a template gets as `dict`: the class itself would have more attributes."""
+
+    def __call__(self, *values: Any, **named: Any) -> dict[Any, Any]:
+        return dict(*values, **named)
+
+    def fromkeys(self, keys: Iterable[Any], value: Any = None) -> dict[Any, Any]:
+        return dict.fromkeys(keys, value)
+
+
+class _Namespace(Namespace):
+    """A namespace without names that begin with an underscore, as in transformers."""
+
+    def __init__(*values: Any, **named: Any) -> None:
+        self, *others = values
+        given = dict(*others, **named)
+        for name in given:
+            _check_name(name)
+        Namespace.__init__(self, given)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        _check_name(name)
+        super().__setitem__(name, value)
+
+
+def _check_name(name: object) -> None:
+    if isinstance(name, str) and name.startswith("_"):
+        raise SecurityError(f"a namespace has no names with an underscore first, such as {name!r}.")
+
+
 class _Generation(Extension):
     """The block that marks what a model wrote; it writes what is in it."""
 
@@ -92,13 +128,18 @@ class _Generation(Extension):
 
 def _environment() -> Environment:
     def raise_exception(message: object) -> NoReturn:
-        raise TemplateError(str(message))
+        raise _RefusedError(str(message))
 
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols]
     )
     environment.filters["tojson"] = _to_json
-    environment.globals |= {"raise_exception": raise_exception, "strftime_now": _now}
+    environment.globals |= {
+        "dict": _Dict(),
+        "namespace": _Namespace,
+        "raise_exception": raise_exception,
+        "strftime_now": _now,
+    }
     return environment
 
 
@@ -123,12 +164,23 @@ def _now(format: str) -> str:
     return datetime.now().strftime(format)
 
 
-def _refusal(error: TemplateError) -> ChatTemplateError:
-    said = printable(" ".join((error.message or "").split())[:300])
+def _failure(error: Exception) -> ChatTemplateError:
+    message = getattr(error, "message", None) if isinstance(error, TemplateError) else None
+    said = printable(" ".join((message or "").split())[:300])
+    if isinstance(error, _RefusedError):
+        return ChatTemplateError(f"The chat template refuses these messages: {said}")
     if isinstance(error, TemplateSyntaxError):
         return ChatTemplateError(f"The chat template has an error on line {error.lineno}: {said}")
+    # Jinja puts the template's lines into the traceback in place of its own.
+    lines = [line for frame, line in walk_tb(error.__traceback__) if _is_template(frame)]
+    where = f"Line {lines[-1]:,} of the chat template" if lines else "The chat template"
     if isinstance(error, SecurityError):
-        return ChatTemplateError(f"The chat template does what no template may do: {said}")
+        return ChatTemplateError(f"{where} does what no template may do: {said}")
     if isinstance(error, UndefinedError):
-        return ChatTemplateError(f"The chat template needs something that is not there: {said}")
-    return ChatTemplateError(f"The chat template refuses these messages: {said}")
+        return ChatTemplateError(f"{where} needs something that is not there: {said}")
+    # The messages of Python's own errors may quote what the visitor wrote.
+    return ChatTemplateError(f"{where} failed ({said or type(error).__name__}).")
+
+
+def _is_template(frame: FrameType) -> bool:
+    return frame.f_code.co_filename == _FILE_NAME
