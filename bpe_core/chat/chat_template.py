@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
+from bpe_core.checks import printable
 from bpe_core.errors import ChatTemplateError, ProcessError, TimeLimitError
 from bpe_core.extras import needs_extra
 from bpe_core.processes.limits import GB, Limits
@@ -15,6 +16,8 @@ MAX_MESSAGES: Final = 10_000
 
 Message = Mapping[str, Any]
 """A message as in OpenAI's interface: a role, and a content of text or of parts."""
+# What a model thought before it answered, by its names in use; templates read the first or second.
+_REASONING: Final = ("reasoning_content", "thinking", "reasoning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +29,29 @@ class ChatTemplate:
     '<user>Hug?'
     """
 
-    source: str
+    source: str | Mapping[str, str]
+    """The template, or several by their names."""
     tokens: Mapping[str, str] = field(default_factory=dict[str, str])
     """The text of each special token that has a role, such as `bos_token`."""
     first_token: str = ""
     """The token that the tokenizer's own library puts before every text; "" for none."""
+
+    def named(self, name: str = "default") -> str:
+        """Return one of several templates, or the only one, which has no name.
+
+        Raises `ChatTemplateError` if none of several has the name.
+
+        >>> ChatTemplate({"default": "{{ messages }}", "rag": "{{ documents }}"}).named("rag")
+        '{{ documents }}'
+        """
+        if isinstance(self.source, str):
+            return self.source
+        if name not in self.source:
+            raise ChatTemplateError(
+                f"The tokenizer has several chat templates, and none is called {printable(name)}: "
+                f"{printable(', '.join(sorted(self.source)))}."
+            )
+        return self.source[name]
 
     def render(self, messages: Sequence[Message], *, add_generation_prompt: bool = False) -> str:
         """Return the text of a conversation, as transformers' `apply_chat_template` does.
@@ -61,9 +82,13 @@ class ChatTemplate:
             "documents": None,
             "add_generation_prompt": add_generation_prompt,
         }
-        checked = [check_messages(messages) for messages in conversations]
+        checked = [
+            [_for_template(message) for message in check_messages(messages)]
+            for messages in conversations
+        ]
+        source = self.named()
         try:
-            return call(render_here, self.source, checked, variables, limits=_LIMITS)
+            return call(render_here, source, checked, variables, limits=_LIMITS)
         except (UnicodeEncodeError, OverflowError, TypeError, RecursionError):
             raise ChatTemplateError(
                 "The messages or the template hold what cannot be passed on: a lone surrogate, a "
@@ -105,6 +130,18 @@ def check_messages(value: object) -> list[dict[str, Any]]:
             )
         messages.append(message)
     return messages
+
+
+def _for_template(message: Message) -> dict[str, Any]:
+    """Return a message as transformers gives it to a template.
+
+    Keys without a value are left out, and reasoning gets the names that templates know.
+    """
+    given = {key: value for key, value in message.items() if value is not None}
+    reasoning = next((given[name] for name in _REASONING if name in given), None)
+    if reasoning is None:
+        return given
+    return {"thinking": reasoning, **given, "reasoning_content": reasoning}
 
 
 def with_texts(message: Message, change: Callable[[str], str]) -> Message:

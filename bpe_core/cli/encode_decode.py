@@ -110,9 +110,10 @@ def decode(
 @click.argument("messages", default="-")
 @click.option(
     "--template",
-    "template_file",
+    "given_template",
     metavar="FILE",
-    help="A template in Jinja's language, instead of the one in the tokenizer's files.",
+    help="A template in Jinja's language, instead of the one in the tokenizer's files; or the name "
+    "of one of several that they have.",
 )
 @click.option(
     "--add-generation-prompt",
@@ -124,7 +125,7 @@ def decode(
 def chat(
     tokenizer: str,
     messages: str,
-    template_file: str | None,
+    given_template: str | None,
     out: str | None,
     *,
     force: bool,
@@ -151,7 +152,7 @@ def chat(
     from bpe_core.tokenizer.segment_arrays import boundaries
 
     out = out or "-"
-    inputs = [tokenizer, messages, *([template_file] if template_file else [])]
+    inputs = [tokenizer, messages, *([given_template] if given_template else [])]
     check_output(IDS if ids else None, out, inputs, force=force)
     fetch_missing(tokenizer)
     try:
@@ -162,9 +163,11 @@ def chat(
             "file that does with bpe convert, and name that."
         ) from None
     template = opened.chat
-    if template_file is not None:
-        source = read_text(template_file)
-        template = ChatTemplate(source) if template is None else replace(template, source=source)
+    if given_template is not None:
+        template = template or ChatTemplate({})
+        named = not isinstance(template.source, str) and given_template in template.source
+        source = template.named(given_template) if named else read_text(given_template)
+        template = replace(template, source=source)
     if template is None:
         raise ChatTemplateError(
             f"{tokenizer} has no chat template. Name the folder of a model, with its "

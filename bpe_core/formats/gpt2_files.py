@@ -91,12 +91,16 @@ def join_pair(given: Given, merges: bytes) -> dict[str, Any]:
     beside, known = given.beside, given.beside.reading_class
     ids = checked_ids(parse_json(given.data, VOCABULARY), VOCABULARY)
     pairs = read_merge_lines(merges)
-    if known is None and beside.class_name is not None and given.pretokenizer is None:
+    named = known and known.pretokenizer
+    who = f"{beside.class_name} of transformers" if beside.class_name else ""
+    if not who and beside.model_type:
+        who = f"a model of type {beside.model_type!r:.60}"
+    if who and named is None and given.pretokenizer is None:
         raise FormatError(
-            f"vocab.json and merges.txt do not say how {beside.class_name} of transformers cuts "
-            f"text. Use the folder's tokenizer.json, or name a pretokenizer."
+            f"vocab.json and merges.txt do not say how {who} cuts text. Use the folder's "
+            "tokenizer.json, or name a pretokenizer."
         )
-    cut = get_pretokenizer(known.pretokenizer if known else given.pretokenizer or "gpt2")
+    cut = get_pretokenizer(named or given.pretokenizer or "gpt2")
     added = list(beside.added(known))
     if known is None:
         # As in GPT-2's two files alone.

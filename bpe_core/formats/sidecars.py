@@ -8,11 +8,10 @@ transformers 5, `tokenization_utils_base.py`, `_from_pretrained`, and
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from bpe_core.chat.chat_template import ChatTemplate
 from bpe_core.errors import FormatError
@@ -32,62 +31,26 @@ from bpe_core.formats.json_files import (
     is_token_id,
     parse_json,
 )
+from bpe_core.formats.transformers_classes import CLASSES, ROLES, ReadingClass, Token, class_name
 
 _DECODER: Final = "added_tokens_decoder"
 _EXTRA: Final = "extra_special_tokens"
 _ADDITIONAL: Final = "additional_special_tokens"
+_OWN: Final = "model_specific_special_tokens"
 _PREFIX: Final = "add_prefix_space"
 _TEMPLATE: Final = "chat_template"
 _STEPS: Final = "pretokenizers"
-# In the order in which transformers adds them.
-_ROLES: Final = tuple(
-    f"{role}_token" for role in ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
-)
 _FLAGS: Final = ("single_word", "lstrip", "rstrip", "normalized")
 
-Token = dict[str, Any]
-"""An added token as in tokenizer.json; its id may be missing."""
 
+class _Settings(NamedTuple):
+    """What tokenizer_config.json and special_tokens_map.json say, joined."""
 
-@dataclass(frozen=True, slots=True)
-class ReadingClass:
-    """A class of transformers that reads vocab.json and merges.txt."""
-
-    roles: Mapping[str, str | Token]
-    pretokenizer: str = "gpt2"
-    normalizer: Mapping[str, str] | None = None
-    adds_prefix: bool = False
-
-
-_END: Final = "<|endoftext|>"
-_GPT2: Final = ReadingClass(dict.fromkeys(("bos_token", "eos_token", "unk_token"), _END))
-_ROBERTA_ROLES: Final = dict(
-    zip(_ROLES, ("<s>", "</s>", "<unk>", "</s>", "<pad>", "<s>", "<mask>"), strict=True)
-)
-_ROBERTA: Final = ReadingClass(_ROBERTA_ROLES)
-_BLENDERBOT: Final = ReadingClass(
-    {**_ROBERTA_ROLES, "mask_token": {"content": "<mask>", "lstrip": True}}, adds_prefix=True
-)
-_QWEN2: Final = ReadingClass(
-    dict.fromkeys(("eos_token", "unk_token", "pad_token"), _END), "qwen2", {"type": "NFC"}
-)
-_CLASSES: Final[Mapping[str, ReadingClass]] = {
-    **dict.fromkeys(("GPT2Tokenizer", "CodeGenTokenizer", "WhisperTokenizer"), _GPT2),
-    **dict.fromkeys(
-        ("RobertaTokenizer", "BartTokenizer", "LongformerTokenizer", "LEDTokenizer"), _ROBERTA
-    ),
-    "BlenderbotTokenizer": _BLENDERBOT,
-    "Qwen2Tokenizer": _QWEN2,
-}
-_CLASS_OF_MODEL: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        ("gpt2", "gptj", "gpt_neo", "codegen", "opt", "phi", "dbrx", "blip-2"), "GPT2Tokenizer"
-    ),
-    **dict.fromkeys(("roberta", "bart", "longformer", "led", "data2vec-text"), "RobertaTokenizer"),
-    **dict.fromkeys(("qwen2", "qwen2_moe", "qwen2_vl", "qwen3", "qwen3_moe"), "Qwen2Tokenizer"),
-    "whisper": "WhisperTokenizer",
-    "blenderbot": "BlenderbotTokenizer",
-}
+    fields: Mapping[str, Any]
+    named: Mapping[str, object]
+    """Special tokens by names of the model's own, such as boi_token."""
+    listed: Sequence[object]
+    """Special tokens without a name."""
 
 
 class Sidecars:
@@ -114,25 +77,53 @@ class Sidecars:
         return self._parsed.get(name, {})
 
     @cached_property
-    def config(self) -> Mapping[str, Any]:
-        """The settings, and the roles of special tokens."""
-        config = self._parse(CONFIG)
+    def _settings(self) -> _Settings:
+        """The settings in the order in which transformers joins them, step by step."""
+        fields = dict(self._parse(CONFIG))
+        if not fields.get(_EXTRA) and _ADDITIONAL in fields:
+            fields[_EXTRA] = fields.pop(_ADDITIONAL)
+        named = {name: fields.pop(name) for name in _own_names(fields, str)}
+        if isinstance(fields.get(_EXTRA), dict):
+            named |= fields.pop(_EXTRA)
+        named = named or {**as_object(fields.get(_OWN))}
         # Transformers reads neither of the two older files if this one has the tokens.
-        return config if _DECODER in config else config | self._parse(SPECIAL_TOKENS)
+        if _DECODER not in fields:
+            older = dict(self._parse(SPECIAL_TOKENS))
+            extra: object = older.get(_EXTRA)
+            if isinstance(extra, list):
+                listed = as_list(fields.get(_EXTRA))
+                extra = [each for each in cast("list[object]", extra) if each not in listed]
+                older[_EXTRA] = [*listed, *extra]
+            fields |= older
+            if isinstance(fields.get(_EXTRA), dict):
+                named |= fields.pop(_EXTRA)
+        if _EXTRA not in fields and _ADDITIONAL in fields:
+            fields[_EXTRA] = fields.pop(_ADDITIONAL)
+        own = {name: fields[name] for name in _own_names(fields, str, dict)}
+        extra = fields.get(_EXTRA) or []
+        listed = cast("list[object]", extra if isinstance(extra, list) else [extra])
+        return _Settings(fields, own | named, listed)
+
+    @property
+    def adds_prefix(self) -> bool | None:
+        """Whether a space is put in front of a text; None if nothing is said."""
+        adds_prefix: object = self._settings.fields.get(_PREFIX)
+        return None if adds_prefix is None else bool(adds_prefix)
 
     @cached_property
     def numbered(self) -> Mapping[str, Token]:
         """The added tokens whose ids are given, by their text."""
         found: dict[str, Token] = {}
-        if _DECODER in self.config:
+        fields = self._settings.fields
+        if _DECODER in fields:
             place = f"{_DECODER} in {CONFIG}"
-            for id, token in check_object(self.config[_DECODER], place).items():
+            for id, token in check_object(fields[_DECODER], place).items():
                 if not id.isdecimal() or not is_token_id(int(id)):
                     raise FormatError(f"Expected ids as keys of {_DECODER}, got {id!r:.60}.")
                 read = added_token(token, place, special=False)
                 found[read["content"]] = read | {"id": int(id)}
             return found
-        special = {token["content"] for token in _named(self.config, {})}
+        special = self._special_tokens(None)
         for text, id in checked_ids(self._parse(ADDED_TOKENS), ADDED_TOKENS).items():
             found[text] = added_token(text, ADDED_TOKENS, special=text in special) | {"id": id}
         return found
@@ -140,27 +131,52 @@ class Sidecars:
     @property
     def reading_class(self) -> ReadingClass | None:
         """The class of transformers that cuts the text, if it is known here."""
-        return _CLASSES.get(self.class_name or "")
+        return CLASSES.get(self.class_name or "")
 
     @property
     def class_name(self) -> str | None:
-        """The name of the class of transformers that cuts the text."""
+        """The class of transformers that reads the folder; None if no file says that."""
         model = self._parse(MODEL_CONFIG)
-        name: object = self.config.get("tokenizer_class") or model.get("tokenizer_class")
-        if name is None:
-            name = _CLASS_OF_MODEL.get(str(model.get("model_type")))
-        return None if name is None else str(name).removesuffix("Fast")
+        given: object = self._parse(CONFIG).get("tokenizer_class") or model.get("tokenizer_class")
+        return class_name(None if given is None else str(given), self.model_type)
+
+    @property
+    def model_type(self) -> str:
+        """The type of the model whose folder it is; "" if that is not known."""
+        return str(self._parse(MODEL_CONFIG).get("model_type") or "")
 
     def added(self, known: ReadingClass | None) -> Iterator[Token]:
         """Yield the added tokens in the order in which transformers, or its class, adds them."""
-        in_order = sorted(self.numbered.values(), key=lambda token: token["id"])
-        named = list(_named(self.config, {} if known is None else known.roles))
-        roles = {token["content"] for token in named}
-        for token in in_order:
-            yield token | {"special": token["special"] or token["content"] in roles}
-        for token in named:
-            if token["content"] not in self.numbered:
+        special = self._special_tokens(known)
+        for token in sorted(self.numbered.values(), key=lambda token: token["id"]):
+            text = token["content"]
+            if text in special and known is not None and known.adds_again:
+                token = special[text] | {"id": token["id"]}
+            yield token | {"special": token["special"] or text in special}
+        for text, token in special.items():
+            if text not in self.numbered:
                 yield token
+
+    def _special_tokens(self, known: ReadingClass | None) -> dict[str, Token]:
+        """Return the special tokens that have a role or are listed, by their text, in order.
+
+        If one is named several times, the last settings hold.
+        """
+        found: dict[str, Token] = {}
+        for token in [*self._roles(known).values(), *map(_special_token, self._settings.listed)]:
+            text = token["content"]
+            if text:
+                is_plain = known is not None and known.adds_again
+                found[text] = _special_token(text) if is_plain else token
+        return found
+
+    def _roles(self, known: ReadingClass | None) -> dict[str, Token]:
+        """Return the special tokens by the names that a chat template has for them."""
+        fields, named, _ = self._settings
+        given: dict[str, object] = {} if known is None else {**known.roles}
+        given |= {role: fields[role] for role in ROLES if role in fields}
+        in_order = {role: given.get(role) for role in ROLES} | dict(named)
+        return {role: _special_token(each) for role, each in in_order.items() if each is not None}
 
     def special(self, known: Collection[str] = ()) -> dict[str, int]:
         """Return the special tokens that are added to a vocabulary, with their ids.
@@ -199,20 +215,19 @@ class Sidecars:
         >>> Sidecars({"tokenizer_config.json": config}).chat().tokens
         {'bos_token': '<s>'}
         """
-        known = self._parse(SPECIAL_TOKENS) | self._parse(CONFIG)
-        source: object = known.get(_TEMPLATE)
-        for each in map(as_object, as_list(source)):
-            if each.get("name") == "default":
-                source = each.get("template")
+        source: object = self._settings.fields.get(_TEMPLATE)
         if self._template is not None:
             source = self._template.decode("utf-8", "replace")
-        texts = {name: as_object(value).get("content", value) for name, value in known.items()}
-        tokens = {
-            name: text
-            for name, text in texts.items()
-            if name.endswith("_token") and isinstance(text, str)
-        }
-        return ChatTemplate(source, tokens, first_token) if isinstance(source, str) else None
+        if isinstance(source, list):
+            listed = map(as_object, cast("list[object]", source))
+            source = {str(each.get("name")): each.get("template") for each in listed}
+        if not isinstance(source, str):
+            texts = as_object(source)
+            source = {name: text for name, text in texts.items() if isinstance(text, str)}
+        if source == {}:
+            return None
+        tokens = {role: token["content"] for role, token in self._roles(self.reading_class).items()}
+        return ChatTemplate(source, tokens, first_token)
 
 
 def first_token(described: Mapping[str, Any]) -> str:
@@ -279,14 +294,14 @@ def with_prefix(
     described: dict[str, Any], beside: Sidecars, known: ReadingClass | None
 ) -> dict[str, Any]:
     """Return a tokenizer.json that puts a space before the first word of a text, or does not."""
-    adds_prefix = beside.config.get(_PREFIX)
+    adds_prefix = beside.adds_prefix
     if adds_prefix is None:
         adds_prefix = known is not None and known.adds_prefix
 
     def changed(step: object) -> object:
         found = as_object(step)
         is_byte_level = found.get("type") == "ByteLevel"
-        return {**found, _PREFIX: bool(adds_prefix)} if is_byte_level else step
+        return {**found, _PREFIX: adds_prefix} if is_byte_level else step
 
     whole: object = described.get("pre_tokenizer")
     steps: object = as_object(whole).get(_STEPS)
@@ -296,29 +311,18 @@ def with_prefix(
     return {**described, "pre_tokenizer": changed(whole)}
 
 
-def _named(config: Mapping[str, Any], defaults: Mapping[str, str | Token]) -> Iterator[Token]:
-    """Yield the special tokens that have a role or are listed, each once, in order."""
-    more = [
+def _own_names(fields: Mapping[str, object], *kinds: type) -> list[str]:
+    """Return the settings that name a special token of the model's own."""
+    return [
         name
-        for name, value in config.items()
-        if name.endswith("_token") and name not in _ROLES and isinstance(value, (str, dict))
+        for name, value in fields.items()
+        if name.endswith("_token") and name not in ROLES and isinstance(value, kinds)
     ]
-    extra: object = config.get(_EXTRA) or config.get(_ADDITIONAL) or []
-    listed = (
-        list(cast("dict[str, object]", extra).values())
-        if isinstance(extra, dict)
-        else cast("list[object]", extra if isinstance(extra, list) else [extra])
-    )
-    named = [config.get(role, defaults.get(role)) for role in _ROLES]
-    seen: set[str] = set()
+
+
+def _special_token(value: object) -> Token:
     place = f"the special tokens of {CONFIG} or {SPECIAL_TOKENS}"
-    for value in [*named, *(config[name] for name in more), *listed]:
-        if value is None:
-            continue
-        token = added_token(value, place, special=True)
-        if token["content"] and token["content"] not in seen:
-            seen.add(token["content"])
-            yield token
+    return added_token(value, place, special=True)
 
 
 def added_token(value: object, place: str, *, special: bool) -> Token:

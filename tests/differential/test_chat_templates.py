@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any, cast
 
 import pytest
+from jinja2.exceptions import SecurityError, TemplateError, UndefinedError
 from transformers import AutoTokenizer
 from transformers.utils.chat_template_utils import render_jinja_template
 
@@ -30,7 +32,30 @@ CONVERSATIONS = {
     "an answer last": TALK[:2],
     "nothing": [{"role": "user", "content": ""}],
     "twice the same role": [TALK[0], TALK[0]],
+    "keys without a value": [
+        {"role": "user", "content": "x", "tool_calls": None, "name": None},
+        {"role": "assistant", "content": None, "tool_calls": None, "reasoning_content": None},
+    ],
+    **{
+        f"{name} of a model": [TALK[0], {**TALK[1], name: "Han is a script.", "unused": None}]
+        for name in ("reasoning_content", "reasoning", "thinking")
+    },
 }
+SOURCES = (
+    "{{ messages | tojson }}",
+    "{% for m in messages %}{{ m.thinking }}-{{ m.reasoning_content }} {% endfor %}",
+    "{{ dict(a=1) | tojson }}{{ dict.fromkeys('ab', 1) | tojson }}{{ dict.__class__ }}",
+    "{% set ns = namespace(self=1, values=2) %}{% set ns.a = 3 %}{{ ns.self }}{{ ns.a }}",
+    "{% set ns = namespace({'a': 1}) %}{{ ns.a }}{{ ns._a }}",
+    "{% set ns = namespace(_a=1) %}",
+    "{% set ns = namespace({'__class__': 1}) %}",
+    "{% set ns = namespace() %}{% set ns._a = 1 %}",
+    "{% set a = 1 %}{% generation %}{% set a = 2 %}{{ a }}{% endgeneration %}{{ a }}",
+    "{% for m in messages %}{% if loop.index == 2 %}{% break %}{% endif %}{{ m.role }}{% endfor %}",
+)
+
+
+pytestmark = pytest.mark.usefixtures("rendered_here")
 
 
 @cache
@@ -63,14 +88,36 @@ def test_a_folder_is_rendered_and_encoded_as_by_transformers(name: str, talk: st
             expected = peer(name).apply_chat_template(
                 messages, tokenize=False, add_generation_prompt=generation
             )
-        except Exception as error:
-            said = str(error).split()[0]
-            with pytest.raises(bpe.ChatTemplateError, match=f"refuses these messages: {said}"):
+        except TemplateError as error:
+            what = "is not there" if isinstance(error, UndefinedError) else "refuses these messages"
+            said = re.escape(" ".join(str(error).split())[:40])
+            with pytest.raises(bpe.ChatTemplateError, match=f"{what}: {said}"):
                 chat.render(messages, add_generation_prompt=generation)
             continue
         assert chat.render(messages, add_generation_prompt=generation) == expected
         ids = peer(name).encode(expected, add_special_tokens=False)
         assert opened(name).encode(expected, "all") == ids
+
+
+@pytest.mark.parametrize("name", CHAT_PACKAGES, indirect=True)
+def test_a_template_gets_the_tokens_that_transformers_gives_it(name: str) -> None:
+    chat = opened(name).chat
+    assert chat is not None
+    assert chat.tokens == peer(name).special_tokens_map
+    assert chat.source == peer(name).chat_template
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_template_can_do_what_it_can_in_transformers(source: str) -> None:
+    for talk in CONVERSATIONS.values():
+        messages = [{key: each for key, each in m.items() if each is not None} for m in talk]
+        try:
+            (expected,), _ = render_jinja_template([messages], chat_template=source)
+        except SecurityError:
+            with pytest.raises(bpe.ChatTemplateError, match="no template may do"):
+                ChatTemplate(source).render(talk)
+            continue
+        assert ChatTemplate(source).render(talk) == expected
 
 
 @pytest.mark.parametrize("name", CHAT_PACKAGES, indirect=True)
@@ -82,14 +129,14 @@ def test_the_token_that_a_library_adds_to_every_text_is_known(name: str) -> None
     assert peer(name).decode(first) == chat.first_token
 
 
-@pytest.mark.parametrize("talk", CONVERSATIONS)
+@pytest.mark.parametrize("talk", [name for name in CONVERSATIONS if "value" not in name])
 @pytest.mark.parametrize("name", GGUF, indirect=True)
 def test_a_template_in_gguf_is_rendered_as_by_transformers(name: str, talk: str) -> None:
     chat = template(name)
     try:
         (expected,), _ = render_jinja_template(
             [CONVERSATIONS[talk]],
-            chat_template=chat.source,
+            chat_template=chat.named(),
             add_generation_prompt=True,
             **cast("dict[str, Any]", dict(chat.tokens)),
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +22,6 @@ from bpe_core.tokenizer.segment_arrays import boundaries
 
 PLAIN = "{% for m in messages %}<|{{ m.role }}|>{{ m.content | trim }}\n{% endfor %}"
 HUG = [{"role": "user", "content": "hug"}]
-
-
-@pytest.fixture
-def rendered_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Render in this process, where the text is tested and not what a template may do."""
-
-    def here(function: Callable[..., list[str]], *arguments: Any, limits: object) -> list[str]:
-        return function(*arguments)
-
-    monkeypatch.setattr("bpe_core.processes.call.call", here)
 
 
 def user(content: object) -> list[dict[str, Any]]:
@@ -54,13 +43,18 @@ def user(content: object) -> list[dict[str, Any]]:
             marks=pytest.mark.slow,
         ),
         ("{% for a in range(9999) %}{{ 'x' * 10000 }}{% endfor %}", "more than 4,000,000 charac"),
-        ("{{ range(10 ** 9) | length }}", r"failed \(OverflowError\)"),
+        ("{{ range(10 ** 9) | length }}", r"Line 1 .* failed \(OverflowError\)"),
+        ("\n{{ messages[0].content + 1 }}", r"Line 2 .* failed \(TypeError\)"),
+        ("{% macro f() %}\n{{ 1 / 0 }}{% endmacro %}\n{{ f() }}", r"Line 2 .*ZeroDivisionError"),
+        ("\n{% set messages.a = 1 %}", r"failed \(cannot assign attribute on non-"),
         ("{{ ''.__class__.__mro__ }}", "no template may do.*'__class__'"),
         ("{{ messages.append(1) }}", "no template may do.*'append'"),
-        ("{{ cycler.__init__.__globals__ }}", "no template may do.*'__init__'"),
+        ("{{ cycler.__init__.__globals__ }}", "Line 1 .* no template may do.*'__init__'"),
+        ("{% set found = namespace(_a=1) %}", "no template may do.*'_a'"),
+        ("{% set found = namespace() %}{% set found._a = 1 %}", "no template may do.*'_a'"),
         ("{% include 'secrets' %}", "failed"),
         ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", r"failed \(RecursionError\)"),
-        ("{{ nothing.here }}", "something that is not there: 'nothing' is undefined"),
+        ("{{ nothing.here }}", "Line 1 .* not there: 'nothing' is undefined"),
         ("a\n{% if %}", "an error on line 2"),
         ("{{ raise_exception('Roles must <b>alternate</b>') }}", "refuses these messages: Roles"),
         ("{{ raise_exception(5) }}", "refuses these messages: 5"),
@@ -181,6 +175,12 @@ def test_what_a_model_would_read_otherwise_is_reported():
     assert gone == "Message 1 (user) is left out or changed by the template."
 
 
+def test_one_of_several_templates_is_rendered():
+    assert ChatTemplate({"tool_use": "b", "default": "a"}).render(HUG) == "a"
+    with pytest.raises(bpe.ChatTemplateError, match="none is called default: rag, tool_use"):
+        ChatTemplate({"tool_use": "b", "rag": "c"}).render(HUG)
+
+
 CONFIG = {"chat_template": PLAIN, "bos_token": {"content": "<s>"}}
 
 
@@ -195,9 +195,11 @@ def test_a_template_is_found_beside_a_vocabulary():
     assert found({}) is None
     assert found({"tokenizer_config.json": {"chat_template": None}}) is None
     assert found({"tokenizer_config.json": CONFIG}) == ChatTemplate(PLAIN, {"bos_token": "<s>"})
-    named = [{"name": "tool_use", "template": "b"}, {"name": "default", "template": "a"}]
-    assert found({"tokenizer_config.json": {"chat_template": named}}) == ChatTemplate("a")
-    assert found({"tokenizer_config.json": {"chat_template": named[:1]}}) is None
+    named = {"tool_use": "b", "default": "a"}
+    listed = [{"name": name, "template": source} for name, source in named.items()]
+    for several in (named, listed):
+        assert found({"tokenizer_config.json": {"chat_template": several}}) == ChatTemplate(named)
+    assert found({"tokenizer_config.json": {"chat_template": [7, {"name": "a"}]}}) is None
     both = {"tokenizer_config.json": CONFIG, "chat_template.jinja": b"c"}
     assert found(both) == ChatTemplate("c", {"bos_token": "<s>"})
     roles = {"special_tokens_map.json": {"eos_token": "</s>"}, "chat_template.jinja": b"c"}
@@ -259,6 +261,16 @@ def test_the_command_says_what_is_missing(tmp_path: Path):
         return result.stderr
 
     assert "gpt2 has no chat template. Name the folder of a model" in refused(["gpt2"], "[]")
+    several = tmp_path / "several"
+    several.mkdir()
+    (several / "tokenizer.json").write_bytes(tokenizer_json())
+    config = {"chat_template": {"rag": "[rag]"}}
+    (several / "tokenizer_config.json").write_text(json.dumps(config))
+    assert "none is called default: rag" in refused([str(several)], json.dumps(HUG))
+    chosen = CliRunner().invoke(
+        main, ["chat", str(several), "--template", "rag"], input=json.dumps(HUG)
+    )
+    assert chosen.stdout == "[rag]"
     file = tmp_path / "own.jinja"
     file.write_text(PLAIN)
     own = ["gpt2", "--template", str(file)]

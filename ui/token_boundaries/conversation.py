@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import BoundedSemaphore
 from typing import Final, cast
@@ -110,7 +110,7 @@ def render(
     rendered = _rendered(
         tuple((each["role"], each["content"]) for each in messages),
         begins_answer,
-        (chat.source, *sorted(chat.tokens.items()), chat.first_token),
+        repr(chat),
         chosen.encoder,
         chat,
     )
@@ -138,7 +138,7 @@ def draw_shares(conversation: Conversation, reading: OwnReading) -> None:
 def _rendered(
     messages: tuple[tuple[str, str], ...],
     begins_answer: bool,
-    template_key: Hashable,
+    template_key: str,
     encoder: Encoder,
     _template: ChatTemplate,
 ) -> Conversation | str:

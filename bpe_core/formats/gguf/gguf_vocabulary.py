@@ -32,6 +32,7 @@ from bpe_core.unicode.byte_alphabet import META
 
 Keys = Mapping[str, GgufValue]
 _KEY: Final = "tokenizer.ggml."
+_TEMPLATE: Final = "tokenizer.chat_template"
 _KINDS: Final = ("gpt2", "gemma4", "bert", "llama", "t5")
 # GGUF names ids, as `padding_token_id`.
 _ROLES: Final = {"padding": "pad", "seperator": "sep", "unknown": "unk"}
@@ -57,13 +58,20 @@ def describe_gguf(given: Given) -> Description:
 def find_chat(keys: Mapping[str, GgufValue], tokens: list[str]) -> ChatTemplate | None:
     """Return the chat template of a GGUF file, or None; `tokens` is its vocabulary.
 
+    If it has several, those but the default one are in keys that end with their names.
+
     >>> keys = {"tokenizer.chat_template": "Hug", "tokenizer.ggml.bos_token_id": 1}
     >>> find_chat(keys, ["a", "<s>"]).tokens
     {'bos_token': '<s>'}
     """
-    source = keys.get("tokenizer.chat_template")
-    if not isinstance(source, str):
+    templates = {
+        key.removeprefix(_TEMPLATE).removeprefix(".") or "default": source
+        for key, source in keys.items()
+        if f"{key}.".startswith(f"{_TEMPLATE}.") and isinstance(source, str)
+    }
+    if not templates:
         return None
+    source = templates["default"] if [*templates] == ["default"] else templates
     named: dict[str, str] = {}
     for key, id in keys.items():
         role = key.removeprefix("tokenizer.ggml.").removesuffix("_token_id")

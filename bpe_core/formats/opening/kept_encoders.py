@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
@@ -92,7 +93,7 @@ def _to_keep(opened: NamedEncoder) -> Kept | None:
         "table": table,
     }
     if (chat := opened.chat) is not None:
-        facts["chat"] = [chat.source, dict(chat.tokens), chat.first_token]
+        facts["chat"] = asdict(chat)
     if isinstance(encoder, OwnEncoder):
         facts["added"] = [list(each) for each in encoder.added]
     if isinstance(encoder, AcrossWordsTokenizer):
@@ -116,7 +117,7 @@ def _to_encoder(kept: Kept) -> NamedEncoder:
     }
     table = StoredTable(facts["table"], kept.arrays, tables)
     tokenizer = Tokenizer.from_table(table, facts["pretokenizer"])
-    chat = ChatTemplate(*facts["chat"]) if "chat" in facts else None
+    chat = ChatTemplate(**facts["chat"]) if "chat" in facts else None
     return NamedEncoder(facts["name"], _add_steps(tokenizer, kept), facts["provenance"], chat)
 
 
