@@ -46,6 +46,8 @@ Digests = Mapping[str, tuple[str, ...]]
 
 VARIABLE: Final = "BPE_EXPLORER_RUNS"
 UPLOAD_PREFIX: Final = "upload-"
+DELETED_PREFIX: Final = "deleted-"
+"""The prefix of the names of empty folders that stand for entries which their owners deleted."""
 UNFINISHED: Final = ".unfinished-"
 """The prefix of the names of folders that are being written or deleted."""
 _OF_OTHERS: Final = 0o077
@@ -129,6 +131,31 @@ def delete_folder(folder: Path) -> None:
     doomed = folder.with_name(f"{UNFINISHED}{new_id()}")
     os.rename(folder, doomed)
     shutil.rmtree(doomed)
+
+
+def delete_for_owner(folder: Path) -> None:
+    """Delete an entry for the visitor who made it, and note that; raises what `delete_folder` does.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     folder = Path(name, "0123")
+    ...     folder.mkdir()
+    ...     delete_for_owner(folder)
+    ...     folder.exists(), is_deleted_by_owner(folder)
+    (False, True)
+    """
+    delete_folder(folder)
+    with suppress(OSError):
+        _deleted(folder).mkdir()
+
+
+def is_deleted_by_owner(folder: Path) -> bool:
+    """Return whether the visitor who made an entry deleted it, as long as that is noted."""
+    return _deleted(folder).is_dir()
+
+
+def _deleted(folder: Path) -> Path:
+    return folder.with_name(f"{DELETED_PREFIX}{folder.name}")
 
 
 @contextmanager
@@ -351,6 +378,15 @@ def new_id() -> str:
     """
     # Hexadecimal, because ids become part of component keys, in which Streamlit refuses "__".
     return secrets.token_hex(16)
+
+
+def owned_id(key: str) -> str:
+    """Return the id that belongs to a key, itself a new id: who has the id cannot find the key.
+
+    >>> owned_id("0123456789abcdef" * 2)
+    '3eb1bd439947eb762998e566ccc2e099'
+    """
+    return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
 def is_id(text: str) -> bool:

@@ -211,7 +211,8 @@ def test_train_is_pressed_on_the_untouched_first_page_twice(open_app: OpenApp) -
     app = open_app()
     runs = [in_address(train(app), "run") for _ in range(2)]
     assert len(set(runs)) == 2
-    labels = app.menu_button[0].options
+    *labels, rename, delete = app.menu_button[0].options
+    assert (rename, delete) == ("Rename this run…", "Delete this run…")
     assert len(set(labels)) == 3
     # The sample's label is distinct without a time.
     assert [": " not in label and "trained at " in label for label in labels[1:]] == [True, True]

@@ -19,7 +19,7 @@ from tests.browser.helpers import (
     wait_until_idle,
 )
 from tests.browser.serving import new_context
-from tests.browser.training import choose, upload
+from tests.browser.training import choose, train_to_the_end, upload
 from ui.storage.run_files import MAX_CHARACTERS_KEPT
 
 SAMPLE = "Python’s language reference 4,096 tokens"
@@ -129,6 +129,58 @@ def test_a_reload_another_tab_and_a_new_session_list_the_runs_again_and_ask_once
     expect(other.get_by_role("heading", level=1)).to_have_text("Train")
     wait_until_idle(other)
     expect_in_picker(other, expected)
+
+
+def pick(page: Page, label: str) -> None:
+    """Choose an option of the run picker."""
+    page.get_by_role("button", name="Run: ").click()
+    page.get_by_role("menuitem", name=label).click()
+    wait_until_idle(page)
+
+
+def test_only_the_browser_that_trained_a_run_renames_and_deletes_it(
+    one_browser: BrowserContext, page: Page, app_url: str
+) -> None:
+    own = one_browser.new_page()
+    open_page(own, f"{app_url}/train")
+    choose(own, "Paste")
+    own.get_by_label("Text to train on").fill("hug hugs pug " * 20)
+    address = f"{app_url}/merge_loop?run={train_to_the_end(own)}"
+    own.evaluate(BLEMISH)
+    open_page(own, address)  # in a new session, which asks the browser for its keys
+    own.wait_for_function(IS_CLEAN)
+    wait_until_idle(own)
+    pick(own, "Rename this run…")
+    name = own.get_by_role("dialog").get_by_role("textbox", name="Name")
+    expect(name).to_have_value("Pasted text")
+    name.fill(" ")
+    own.get_by_role("button", name="Rename", exact=True).click()
+    expect(own.get_by_text("Type a name first.")).to_be_visible()
+    name.fill("My *hugs*")
+    own.get_by_role("button", name="Rename", exact=True).click()
+    expect(own.get_by_role("dialog")).to_have_count(0)
+    expect(own.get_by_role("button", name="Run: My *hugs*")).to_be_visible()
+
+    open_page(page, address)  # another visitor, by the address that was shared
+    page.get_by_role("button", name="Run: My *hugs*").click()
+    items = page.get_by_role("menuitem")
+    expect(items).to_have_count(2)
+    expect(items.filter(has_text="this run")).to_have_count(0)
+    page.keyboard.press("Escape")
+
+    pick(own, "Delete this run…")
+    own.get_by_role("button", name="Keep it").click()
+    expect(own.get_by_role("dialog")).to_have_count(0)
+    pick(own, "Delete this run…")
+    own.get_by_role("button", name="Delete", exact=True).click()
+    expect(own.get_by_role("button", name=f"Run: {SAMPLE}")).to_be_visible()
+    own.wait_for_function(f"{RUNS_KEPT} === null")
+    assert "run=" not in own.url
+    for tab in (page, own):
+        open_page(tab, address)
+        expect(
+            tab.get_by_text("This run was deleted by the visitor who trained it.")
+        ).to_be_visible()
 
 
 # What the browser may hold in place of the runs and of the corpus.

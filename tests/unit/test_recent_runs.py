@@ -13,11 +13,15 @@ from ui.look.run_names import RunName
 from ui.shell import open_run, recent_runs, workspace
 from ui.shell.open_run import OpenRun, follow
 from ui.shell.recent_runs import (
+    MAX_KEYS,
     MAX_RECENT_RUNS,
     GivenCorpus,
+    OwnKeys,
     RecentRuns,
     forget_other_runs,
     forget_run,
+    is_own,
+    new_own_id,
     note_found,
     note_given,
     remember_run,
@@ -182,13 +186,15 @@ def test_an_unsaved_run_is_held_again(
         {"ids": "a" * 32},
         {"ids": {}},
         {"ids": [5, None, [], "../../etc/passwd", "sample", "A" * 32, ""]},
+        {"keys": "a" * 32},
+        {"keys": [5, None, [], "../x", "A" * 32, ""]},
     ],
     ids=str,
 )
 def test_anything_but_a_list_of_ids_is_ignored(session: dict[str, object], found: object) -> None:
-    before = workspace.get(RecentRuns)
+    before = workspace.get(RecentRuns), workspace.get(OwnKeys)
     hand_over(session, found)
-    assert workspace.get(RecentRuns) == before
+    assert (workspace.get(RecentRuns), workspace.get(OwnKeys)) == before
 
 
 def test_only_as_many_runs_are_looked_up_as_are_listed(
@@ -202,6 +208,27 @@ def test_only_as_many_runs_are_looked_up_as_are_listed(
     )
     hand_over(session, {"ids": [f"{n:032x}" for n in range(10_000)]})
     assert len(looked_up) == MAX_RECENT_RUNS
+
+
+# The keys of the runs that a browser trained, from which their ids are made
+
+
+def test_a_run_belongs_to_the_browser_that_has_its_key_in_later_sessions_too(
+    session: dict[str, object],
+) -> None:
+    first, second = new_own_id(), new_own_id()
+    keys = workspace.get(OwnKeys).keys
+    session.clear()
+    assert not is_own(first)
+    hand_over(session, {"ids": [first], "keys": [first, keys[1], "0" * 32]})
+    assert is_own(first)
+    # To know an address is not enough.
+    assert not is_own(second)
+    assert not is_own(SAMPLE_RUN_ID)
+    hand_over(session, {"keys": [f"{n:032x}" for n in range(100_000)]})
+    assert len(workspace.get(OwnKeys).keys) == MAX_KEYS
+    assert is_own(first)
+    assert is_own(new_own_id())
 
 
 # The corpus that the browser remembers: taken once, and only if it is named as it should be

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import time
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,13 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.files.store import MANIFEST, write_manifest
+from bpe_core.files.store import (
+    MANIFEST,
+    check_files,
+    delete_for_owner,
+    entries,
+    write_manifest,
+)
 from bpe_core.formats import run_archive
 from ui.host.sized_cache import server_cache
 from ui.look.run_names import RunName
@@ -25,11 +31,14 @@ from ui.storage.keeping import DAYS_KEPT_UNOPENED, sweep_store
 from ui.storage.run_store import (
     MAX_UNCLAIMED,
     SAMPLE_RUN_ID,
+    RunDeletedError,
     RunNotFoundError,
     Trained,
+    delete_run,
     find_run_name,
     load_run,
     note_opened,
+    rename_run,
     store_run,
     store_run_to_show,
     training_text,
@@ -166,6 +175,43 @@ def test_a_run_is_loaded_if_its_name_file_is_damaged(store: Path, change: object
     path.unlink()
     write_manifest(path.parent)
     assert find_run_name(run_id) == load_run(run_id).name
+
+
+def test_a_renamed_run_has_its_new_name_everywhere_and_is_whole(store: Path) -> None:
+    run_id = store_run_to_show(Trained("Hugs", hugs(), NOTHING))
+    before = load_run(run_id).name
+    for title in ("Pugs", "日本 <b>*x*</b>"):
+        rename_run(run_id, title)
+        assert load_run(run_id).title == title
+        assert load_run(run_id).name == find_run_name(run_id) == replace(before, title=title)
+        assert [entry.title for entry in entries()] == [title]
+        assert check_files(store / run_id)
+
+
+def test_a_deleted_run_is_gone_from_disk_and_memory_and_its_address_says_so(store: Path) -> None:
+    training = bpe.Corpus.from_text(TEXT)
+    run_id, other = (
+        store_run_to_show(Trained("Hugs", hugs(), NOTHING, training=training)) for _ in range(2)
+    )
+    assert load_run(run_id).title == "Hugs"
+    assert training_text(run_id)
+    delete_run(run_id)
+    assert {path.name for path in store.iterdir()} == {other, f"deleted-{run_id}"}
+    assert training_text.find(run_id) is None
+    for find in (load_run, find_run_name, delete_run, lambda id: rename_run(id, "Pugs")):
+        with pytest.raises(RunDeletedError, match="deleted by the visitor who trained it"):
+            find(run_id)
+    # What another server deletes is not shown from memory either.
+    assert load_run(other).title == "Hugs"
+    delete_for_owner(store / other)
+    with pytest.raises(RunDeletedError):
+        load_run(other)
+    assert entries() == []
+    age(store / f"deleted-{run_id}", days=DAYS_KEPT_UNOPENED + 1)
+    sweep_store()
+    assert {path.name for path in store.iterdir()} == {f"deleted-{other}"}
+    with pytest.raises(RunNotFoundError, match="no run at this address"):
+        load_run(run_id)
 
 
 def test_a_run_without_held_out_text_survives_storing() -> None:

@@ -45,6 +45,7 @@ from ui.run.page_parts import show_composition
 from ui.shell import workspace
 from ui.shell.form_fields import heading_row
 from ui.shell.open_run import note_training
+from ui.shell.recent_runs import new_own_id
 from ui.storage.base_tokenizer import Extension
 from ui.storage.held_out_text import upload_held_out
 from ui.storage.run_files import CorpusOrigin, Source
@@ -101,6 +102,7 @@ def begin_training(
             title=title,
             held_out_share=chosen.held_out_share,
             origin=chosen.origin,
+            id=new_own_id(),
         )
         note_training(job_id)
         st.rerun()

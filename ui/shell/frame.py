@@ -17,7 +17,7 @@ from bpe_core.kernels.compiling.choose import compile_in_background
 from ui.components.page import page_fixes, theme_watch
 from ui.host.error_boundary import error_boundary, errors_shown
 from ui.look.labels import plain_markdown
-from ui.shell import address, workspace
+from ui.shell import address, own_run, workspace
 from ui.shell.open_run import Followed, find_run, open_run, shown_instead
 from ui.shell.recent_runs import (
     draw_picker_failure,
@@ -213,8 +213,11 @@ def _draw_picker(stored: StoredRun) -> None:
         if picked == SAMPLE_RUN_ID:
             open_run(SAMPLE_RUN_ID)
             st.rerun()
-        if picked is not None:
+        if picked in own_run.ACTIONS:
+            own_run.ask(picked, stored)
+        elif picked is not None:
             # The open run changes only once the new one can be read. Steps and pairs belong to
             # one run, so they are removed from the address.
             address.set_query(run=picked, step=None, merges=None, pair=None)
             st.rerun()
+        own_run.draw_dialog(stored)

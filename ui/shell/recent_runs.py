@@ -1,6 +1,7 @@
 """The visitor's recent runs and last corpus, kept in the browser for a reload and other tabs.
 
-The run picker offers these runs.
+The run picker offers these runs. The browser that trained a run also keeps its key, with which it
+alone may rename and delete it.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from zoneinfo import ZoneInfo
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.files.store import is_id
+from bpe_core.files.store import is_id, new_id, owned_id
 from ui.components.page import run_memory
 from ui.look.run_names import RunName, run_labels
 from ui.shell import workspace
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, find_run_name, in_memory_run, load_run
 
 MAX_RECENT_RUNS: Final = 8
+MAX_KEYS: Final = 64
 _MAX_FORGOTTEN = 4 * MAX_RECENT_RUNS
 _KEY = "run_memory"
 
@@ -38,6 +40,30 @@ class RecentRuns:
     """Those that could not be stored on disk: they live as long as this refers to them."""
     forgotten: tuple[str, ...] = ()
     """Ids of recent runs that no longer exist or were removed: the browser drops them as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnKeys:
+    """The keys of the runs that this browser trained."""
+
+    keys: tuple[str, ...] = field(default=(), repr=False)
+    """The latest first."""
+
+
+def new_own_id() -> str:
+    """Return an id for a run that this visitor trains, and remember its key."""
+    key = new_id()
+    _hold_keys([key, *workspace.get(OwnKeys).keys])
+    return owned_id(key)
+
+
+def is_own(run_id: str) -> bool:
+    """Return whether the visitor's browser trained a run."""
+    return any(owned_id(key) == run_id for key in workspace.get(OwnKeys).keys)
+
+
+def _hold_keys(keys: Sequence[str]) -> None:
+    workspace.update(OwnKeys, keys=tuple(dict.fromkeys(keys))[:MAX_KEYS])
 
 
 def remember_run(run: StoredRun) -> None:
@@ -72,15 +98,17 @@ def start_over() -> None:
 
 
 def keep_runs() -> None:
-    """Have the browser keep the ids of the recent runs and of the corpus given last.
+    """Have the browser keep the ids of the recent runs and of the corpus given last, and its keys.
 
-    Those that it kept before are listed, and the corpus is noted.
+    The runs that it kept before are listed, and the corpus and the keys are noted.
     """
     here = workspace.get(RecentRuns)
     run_memory(
         [run.id for run in here.names],
         forgotten=here.forgotten,
         most=MAX_RECENT_RUNS,
+        keys=workspace.get(OwnKeys).keys,
+        most_keys=MAX_KEYS,
         corpus=workspace.get(GivenCorpus).name,
         key=_KEY,
         on_found=_list_again,
@@ -93,7 +121,8 @@ def _list_again() -> None:
     gone: list[str] = []
     found = workspace.component_value(_KEY, "found")
     note_found(found)
-    for run_id in _ids(found):
+    _hold_keys([*workspace.get(OwnKeys).keys, *_ids(found, "keys", MAX_KEYS)])
+    for run_id in _ids(found, "ids", MAX_RECENT_RUNS):
         try:
             names.append(find_run_name(run_id))
         except BpeError:
@@ -125,12 +154,12 @@ def _keep_firsts(runs: Iterable[_Run]) -> list[_Run]:
     return list(found.values())
 
 
-def _ids(found: object) -> list[str]:
-    """Return the ids in what the browser sent, which may be anything."""
-    ids = cast("Mapping[object, object]", found).get("ids") if isinstance(found, Mapping) else None
+def _ids(found: object, name: str, most: int) -> list[str]:
+    """Return the ids or keys in what the browser sent, which may be anything."""
+    ids = cast("Mapping[object, object]", found).get(name) if isinstance(found, Mapping) else None
     if not isinstance(ids, list):
         return []
-    listed = cast("list[object]", ids)[:MAX_RECENT_RUNS]
+    listed = cast("list[object]", ids)[:most]
     return [text for text in listed if isinstance(text, str) and is_id(text)]
 
 
@@ -177,15 +206,27 @@ def take_given() -> tuple[str, str] | None:
 _FAILURE_WIDTH = 420
 
 
+RENAME: Final = "rename"
+DELETE: Final = "delete"
+_ACTIONS: Final = {RENAME: "Rename this run…", DELETE: "Delete this run…"}
+
+
 def run_picker(stored: StoredRun) -> str | None:
-    """Draw the picker, labelled with the current run; return the id of the run just picked."""
+    """Draw the picker, labelled with the current run.
+
+    Return the id of the run just picked, or RENAME or DELETE, which are offered for a run of the
+    visitor's own that is stored on disk.
+    """
     labels = visitor_run_labels(stored)
+    is_changeable = is_own(stored.id) and not stored.not_kept
+    options = labels | _ACTIONS if is_changeable else labels
     return st.menu_button(
         f"Run: {labels[stored.id]}",
-        list(labels),
-        format_func=lambda run_id: labels[run_id],
+        list(options),
+        format_func=lambda option: options[option],
         key="run_picker",
-        help="The run that all pages show. A page’s address includes its run, so it can be shared.",
+        help="The run that all pages show. A page’s address includes its run, so it can be shared. "
+        "Only the browser that trained a run can rename or delete it.",
         wrap=True,
     )
 

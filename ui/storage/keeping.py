@@ -15,6 +15,7 @@ from typing import Final, NoReturn
 
 from bpe_core.errors import NotKeptError
 from bpe_core.files.store import (
+    DELETED_PREFIX,
     UNFINISHED,
     delete_folder,
     folder_size,
@@ -153,7 +154,7 @@ def _swept() -> Iterator[tuple[Path, int]]:
     except OSError:
         return
     for entry in found:
-        if is_entry_name(entry.name):
+        if is_entry_name(entry.name.removeprefix(DELETED_PREFIX)):
             yield entry, DAYS_KEPT_UNOPENED
         elif entry.name.startswith(UNFINISHED):
             # Another server may still be writing it.

@@ -23,7 +23,7 @@ from bpe_core.corpus.held_out import HeldOut
 from bpe_core.corpus.spans import Place
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.files.regular_files import ARRAY_DAMAGE
-from bpe_core.files.store import NAME, read_checked, refused_as_not_permitted
+from bpe_core.files.store import NAME, read_checked, refused_as_not_permitted, replace_file
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
 from bpe_core.formats.run_archive import read_config
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -225,9 +225,13 @@ class _StoredName(msgspec.Struct):
 
 
 def write_run_name(folder: Path, name: RunName) -> None:
-    """Write a run's name into its folder."""
+    """Write a run's name into its folder, in place of another if it has one; raises OSError."""
     stored = _StoredName(name.title, name.vocab_size, asdict(name.config), name.trained_at)
-    (folder / NAME).write_bytes(msgspec.json.encode(stored))
+    data = msgspec.json.encode(stored)
+    if (folder / NAME).is_file():
+        replace_file(folder, NAME, data)
+    else:
+        (folder / NAME).write_bytes(data)
 
 
 def read_run_name(folder: Path) -> RunName | None:

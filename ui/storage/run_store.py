@@ -28,6 +28,8 @@ from bpe_core.files.store import (
     DETAILS,
     RUN,
     check_files,
+    delete_for_owner,
+    is_deleted_by_owner,
     is_id,
     new_id,
     refused_as_not_permitted,
@@ -37,10 +39,10 @@ from bpe_core.files.store import (
 from bpe_core.files.whole_files import write_whole
 from bpe_core.formats import run_archive
 from bpe_core.runs.run import TrainingRun
-from ui.host.sized_cache import cached
+from ui.host.sized_cache import cached, server_cache
 from ui.look.run_names import RunName
 from ui.storage.base_tokenizer import BaseName
-from ui.storage.keeping import kept_folder, new_folder
+from ui.storage.keeping import kept_folder, new_folder, os_errors_as_not_kept
 from ui.storage.run_files import (
     CorpusOrigin,
     FolderCheck,
@@ -74,6 +76,10 @@ _MAX_FILES = 100
 
 class RunNotFoundError(BpeError):
     """No run has this id."""
+
+
+class RunDeletedError(RunNotFoundError):
+    """The visitor who trained the run with this id deleted it."""
 
 
 class Compositions(NamedTuple):
@@ -261,7 +267,53 @@ def load_run(run_id: str) -> StoredRun:
     Raises RunNotFoundError for an unknown or malformed id, FormatError for a damaged run,
     NewerFormatError for one of a newer version, and NotPermittedError for one of another user.
     """
-    return in_memory_run(run_id) or _loaded(run_id)
+    if (held := in_memory_run(run_id)) is not None:
+        return held
+    # Another server may have deleted what this one has read.
+    _check_is_there(_find_folder(run_id))
+    return _loaded(run_id)
+
+
+def rename_run(run_id: str, title: str) -> None:
+    """Give a stored run another name.
+
+    Raises what `load_run` raises, and NotKeptError if it cannot be written.
+    """
+    folder, name = _find_folder(run_id), load_run(run_id).name
+    with os_errors_as_not_kept():
+        write_run_name(folder, replace(name, title=title))
+    _forget(run_id)
+
+
+def delete_run(run_id: str) -> None:
+    """Delete a stored run; its address says so as long as a run is kept.
+
+    Raises RunNotFoundError if it is no longer there, and NotPermittedError.
+    """
+    folder = _find_folder(run_id)
+    _check_is_there(folder)
+    with refused_as_not_permitted("The run stored at this address"), os_errors_as_not_kept():
+        delete_for_owner(folder)
+    _forget(run_id)
+
+
+def _forget(run_id: str) -> None:
+    """Drop what this server has read of a run, and computed from it."""
+    if any(stored.id == run_id for stored in _just_trained):
+        _just_trained.clear()
+    server_cache.forget(lambda key: isinstance(key, tuple) and run_id in key)
+
+
+def _check_is_there(folder: Path) -> None:
+    with refused_as_not_permitted("The run stored at this address"):
+        if (folder / RUN).is_file():
+            return
+        if is_deleted_by_owner(folder):
+            raise RunDeletedError("This run was deleted by the visitor who trained it.")
+    raise RunNotFoundError(
+        "There is no run at this address. It may have been deleted, or the address may be "
+        "incomplete. Train again, or ask for the complete address."
+    )
 
 
 @cached()
@@ -271,11 +323,7 @@ def _loaded(run_id: str) -> StoredRun:
 
 
 def _read(run_id: str, folder: Path) -> StoredRun:
-    if not (folder / RUN).is_file():
-        raise RunNotFoundError(
-            "There is no run at this address. It may have been deleted, or the address may be "
-            "incomplete. Train again, or ask for the complete address."
-        )
+    _check_is_there(folder)
     for stored in _just_trained:
         if stored.id == run_id:
             _just_trained.clear()
@@ -284,9 +332,11 @@ def _read(run_id: str, folder: Path) -> StoredRun:
         check_files(folder, (RUN, DETAILS, _HELD_OUT_TOKENS))
         details = msgspec.json.decode(read_regular(folder / DETAILS), type=_Details)
         stored_at = details.trained_at
+        name = read_run_name(folder)
         return StoredRun(
             id=run_id,
-            title=details.title,
+            # Its file has the new name of a run that was renamed.
+            title=details.title if name is None else name.title,
             run=run_archive.load_run(folder / RUN),
             held_out=details.held_out(),
             held_out_tokens_after=_held_out_tokens(folder / _HELD_OUT_TOKENS),

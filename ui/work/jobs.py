@@ -148,8 +148,9 @@ class JobManager:
         held_out_share: float,
         origin: CorpusOrigin,
         visitor: str | None = None,
+        id: str | None = None,
     ) -> str:
-        """Queue a training run and return its id, which will also be the id of its run.
+        """Queue a training run and return its id, a new one if None: also the id of its run.
 
         `how` is a configuration to train with, or an extension and the tokenizer that it extends.
         It is for the visitor of this session, unless another is given.
@@ -163,7 +164,7 @@ class JobManager:
         is_new = isinstance(how, TrainingConfig)
         config, (extension, base) = (how, (None, None)) if is_new else (None, how)
         request = TrainingRequest(
-            id=new_id(),
+            id=id or new_id(),
             title=title,
             config=config,
             extension=extension,

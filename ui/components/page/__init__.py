@@ -55,16 +55,26 @@ def run_memory(
     *,
     forgotten: Sequence[str],
     most: int,
+    keys: Sequence[str],
+    most_keys: int,
     corpus: str | None,
     key: str,
     on_found: Callable[[], None],
 ) -> None:
     """Store the ids of `runs` in the browser, in addition to those already there, up to `most`.
 
-    Ids in `forgotten` are removed. `corpus` names the corpus given last, as in an address; it is
-    empty for none and None if it is not known here. If the browser then has ids that are not in
-    `runs`, or a corpus that is not known, `on_found` is called before the page runs again; they are
-    the `ids` and the `corpus` in `found` of the component's value. The component is invisible.
+    Ids in `forgotten` are removed. The `keys` of the visitor's own runs are stored likewise, up to
+    `most_keys`. `corpus` names the corpus given last, as in an address; it is empty for none and
+    None if it is not known here. If the browser then has ids that are not in `runs`, other keys or
+    a corpus that is not known, `on_found` is called before the page runs again; they are the `ids`,
+    the `keys` and the `corpus` in `found` of the component's value. The component is invisible.
     """
-    data = {"runs": list(runs), "forgotten": list(forgotten), "most": most, "corpus": corpus}
+    data = {
+        "runs": list(runs),
+        "forgotten": list(forgotten),
+        "most": most,
+        "keys": list(keys),
+        "most_keys": most_keys,
+        "corpus": corpus,
+    }
     _memory(key=key, data=data, on_found_change=on_found)
