@@ -8,7 +8,7 @@ COPY scripts/make_venv.sh scripts/
 COPY scripts/container/install.sh scripts/container/
 RUN ["scripts/container/install.sh"]
 
-COPY app.py serve.py LICENSE NOTICE.md ./
+COPY app.py LICENSE NOTICE.md ./
 COPY .streamlit/config.toml .streamlit/
 COPY scripts/container scripts/container
 COPY pages pages

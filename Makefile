@@ -34,7 +34,7 @@ APP ?=
 
 run: .venv/run.stamp
 	$(BIN)/python -m bpe_core.kernels.compiling
-	$(BIN)/python -m streamlit run serve.py --server.address 127.0.0.1 --server.port $(PORT)
+	$(BIN)/python -m streamlit run app.py --server.address 127.0.0.1 --server.port $(PORT)
 
 test: lint types js browser proxy ranks
 	$(BIN)/python -m bpe_core.kernels.compiling

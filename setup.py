@@ -1,6 +1,6 @@
 """Which packages the wheel holds; all else about the project is in pyproject.toml.
 
-The app is `app.py`, `serve.py`, `pages/` and `ui/` at the top of the repository. In the wheel they
+The app is `app.py`, `pages/` and `ui/` at the top of the repository. In the wheel they
 are one folder, `bpe_explorer/`: a `ui` in site-packages would clash with other packages.
 """
 
@@ -13,7 +13,7 @@ from setuptools.command.build_py import build_py
 APP = "bpe_explorer"
 # Where scripts/prebuilt_wheel.py puts the compiled kernels.
 HAS_KERNELS = any(Path("bpe_core", "kernels").glob("kernels-*.so"))
-MODULES_OF_APP = ("app", "serve")
+MODULES_OF_APP = ("app",)
 # Folders of data alone count as packages too, so that none has to be named here.
 PARTS = find_namespace_packages(
     include=["bpe_core", "bpe_core.*", "pages", "ui", "ui.*"], exclude=["*.__pycache__"]

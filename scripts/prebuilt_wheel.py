@@ -30,7 +30,6 @@ _NEEDED = (
     "pages",
     ".streamlit",
     "app.py",
-    "serve.py",
     "setup.py",
     "pyproject.toml",
     "README.md",

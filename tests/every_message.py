@@ -1,7 +1,7 @@
 """Send every kind of message that a tab can send to a server, and see who is affected.
 
-`python -m tests.every_message` starts a server and prints a table: `--times 200` sends each message
-so often, and `--script app.py` names what Streamlit runs. A test sends each once.
+`python -m tests.every_message` starts a server and prints a table; `--times 200` sends each message
+so often. A test sends each once.
 """
 
 from __future__ import annotations
@@ -140,15 +140,10 @@ def main() -> None:
     """Start a server, send each message to it, and print the effects."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=20)
-    parser.add_argument("--script", default="serve.py")
     options = parser.parse_args()
-
-    def command(port: int) -> list[str]:
-        return [sys.executable, "-m", "streamlit", "run", options.script, f"--server.port={port}"]
-
     with (
         tempfile.TemporaryDirectory() as folder,
-        running_app(Path(folder), command_of=command) as address,
+        running_app(Path(folder)) as address,
     ):
         effects = asyncio.run(send_each(address, options.times))
     rows = [("message", "connected", "longest wait", "threads", "answers and what others see")]

@@ -45,7 +45,7 @@ def plan_start(port: int, host: str) -> ServerCommand:
     for package in _PACKAGES:
         if find_spec(package) is None:
             raise missing_extra("app", "The app", f"No module named {package!r}")
-    folder = next((place for place in (INSTALLED, CHECKOUT) if _is_app(place)), None)
+    folder = next((each for each in (INSTALLED, CHECKOUT) if (each / "app.py").is_file()), None)
     if folder is None:
         raise UnavailableError(
             f"The app's files are missing from {INSTALLED}. "
@@ -61,7 +61,7 @@ def plan_start(port: int, host: str) -> ServerCommand:
         f"--server.address={host}",
         f"--browser.serverAddress={f'[{printed}]' if ':' in printed else printed}",
     )
-    command = (sys.executable, "-m", "streamlit", "run", str(folder / "serve.py"), *options)
+    command = (sys.executable, "-m", "streamlit", "run", str(folder / "app.py"), *options)
     return ServerCommand(command, folder, environment)
 
 
@@ -147,7 +147,3 @@ def draw_qr_code(text: str) -> list[str]:
     drawn = io.StringIO()
     segno.make(text, error="m", micro=False).terminal(drawn, compact=True)
     return drawn.getvalue().splitlines()
-
-
-def _is_app(folder: Path) -> bool:
-    return all((folder / name).is_file() for name in ("app.py", "serve.py"))

@@ -39,5 +39,5 @@ export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-131072}"
 export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-1048576}"
 # A tab takes five open files.
 ulimit -n "$(ulimit -Hn)"
-exec .venv/bin/python -m streamlit run serve.py \
+exec .venv/bin/python -m streamlit run app.py \
   --server.address="${HOST:-0.0.0.0}" --server.port="${PORT:-8501}" --logger.hideWelcomeMessage=true

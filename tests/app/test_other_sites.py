@@ -281,15 +281,3 @@ def test_floods_of_broken_messages_and_refused_requests_leave_a_few_lines(
     kinds = {line["event"] for line in lines}
     assert kinds == {"host_refused", "log"}
     assert "xyzzy" not in open_server.log
-
-
-def test_without_serve_py_a_name_of_another_site_connects_no_tab(tmp_path: Path) -> None:
-    def command(port: int) -> list[str | Path]:
-        return ["app.py" if part == "serve.py" else part for part in of_checkout(port)]
-
-    with running_app(tmp_path, command_of=command) as address:
-        server = Server(address, tmp_path)
-        for host in ("localhost:PORT", "127.0.0.1:PORT", "[::1]:PORT"):
-            assert server.handshake(f"Host: {host}", f"Origin: http://{host}") == 101
-        host = "evil.example:PORT"
-        assert server.handshake(f"Host: {host}", f"Origin: http://{host}") == 403

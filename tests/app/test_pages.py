@@ -198,7 +198,7 @@ def test_first_visits_import_no_module_after_warming_up() -> None:
 
 
 def test_streamlit_finds_the_server() -> None:
-    assert discover_asgi_app(ROOT / "serve.py").import_string == "serve:app"
+    assert discover_asgi_app(ROOT / "app.py").import_string == "app:app"
 
 
 def visit(app: AppTest, run_ids: Sequence[str]) -> None:

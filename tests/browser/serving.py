@@ -46,7 +46,7 @@ BROWSER_OPTIONS = [
 
 def of_checkout(port: int) -> Sequence[str | Path]:
     """Return the command that starts the app as `make run` does."""
-    return sys.executable, "-m", "streamlit", "run", "serve.py", f"--server.port={port}"
+    return sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"
 
 
 def without_checks(port: int) -> Sequence[str | Path]:

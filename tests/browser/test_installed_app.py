@@ -33,7 +33,7 @@ def installed_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         (place / ".streamlit").mkdir()
         (place / ".streamlit" / "config.toml").write_text(OTHER_SETTINGS)
     # The app must import its own modules, not modules of the same names in the caller's folder.
-    for name in ("app", "ui", "pages", "serve"):
+    for name in ("app", "ui", "pages"):
         (folder / f"{name}.py").write_text("raise SystemExit('the wrong module')\n")
     bpe = python.with_name("bpe")
     environment = {"HOME": str(home), "PYTHONPATH": "", "NUMBA_DISABLE_JIT": "1"}

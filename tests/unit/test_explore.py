@@ -17,11 +17,10 @@ from tests.new_process import ROOT
 
 
 def installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Create two empty files in place of an installed app."""
+    """Create an empty file in place of an installed app."""
     app = folder / "bpe_explorer"
     app.mkdir()
     (app / "app.py").touch()
-    (app / "serve.py").touch()
     monkeypatch.setattr(explore, "INSTALLED", app)
     return app
 
@@ -37,7 +36,7 @@ def test_a_checkout_starts_its_own_app(
         "-m",
         "streamlit",
         "run",
-        str(ROOT / "serve.py"),
+        str(ROOT / "app.py"),
         "--server.port=8600",
         "--server.address=127.0.0.1",
         "--browser.serverAddress=127.0.0.1",
@@ -206,7 +205,7 @@ def test_the_error_for_missing_app_files_says_how_to_get_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = installed(tmp_path, monkeypatch)
-    (app / "serve.py").unlink()
+    (app / "app.py").unlink()
     monkeypatch.setattr(explore, "CHECKOUT", tmp_path)
     with pytest.raises(UnavailableError, match="--force-reinstall"):
         plan_start(8501, "127.0.0.1")

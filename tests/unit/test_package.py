@@ -64,9 +64,9 @@ def files_below(*folders: str) -> set[str]:
 
 def test_the_wheel_has_one_folder_each_for_the_library_and_the_app(wheel: Path) -> None:
     found = {name for name in contents(wheel) if ".dist-info/" not in name}
-    app = {"app.py", "serve.py", ".streamlit/config.toml", *files_below("pages", "ui")}
+    app = {"app.py", ".streamlit/config.toml", *files_below("pages", "ui")}
     assert found == files_below("bpe_core") | {f"bpe_explorer/{name}" for name in app}
-    assert (ROOT / "serve.py").read_bytes() == contents(wheel)["bpe_explorer/serve.py"]
+    assert (ROOT / "app.py").read_bytes() == contents(wheel)["bpe_explorer/app.py"]
 
 
 def test_the_source_distribution_builds_the_same_wheel(

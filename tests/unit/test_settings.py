@@ -70,7 +70,7 @@ def test_a_misspelled_variable_is_not_ignored() -> None:
 @pytest.mark.slow
 def test_a_server_does_not_start_with_an_invalid_setting() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", "import serve"],
+        [sys.executable, "-c", "import app"],
         cwd=ROOT,
         env={**os.environ, "BPE_EXPLORER_QUEUE": "lots"},
         capture_output=True,
@@ -87,7 +87,7 @@ def test_a_server_does_not_start_with_an_invalid_setting() -> None:
 @pytest.mark.slow
 def test_the_limits_that_the_app_enforces_are_the_settings() -> None:
     code = (
-        "import serve\n"
+        "import app\n"
         "from ui.shell import file_upload\n"
         "from ui.storage import keeping\n"
         "from ui.work import jobs\n"

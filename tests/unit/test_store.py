@@ -81,9 +81,11 @@ def test_other_users_cannot_list_the_store(store: Path, keep: Callable[[], str])
 def test_a_server_closes_a_store_to_others_and_writes_files_for_itself_alone(store: Path) -> None:
     store.mkdir(mode=0o755)
     code = """
-import asyncio, serve
+import asyncio
+from app import app
+from ui.serving.server import lifespan
 async def start():
-    async with serve.lifespan(serve.app):
+    async with lifespan(app):
         pass
 asyncio.run(start())
 from ui.storage.upload_store import keep_text

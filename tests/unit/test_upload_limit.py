@@ -15,7 +15,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 from streamlit.web.server.starlette import starlette_routes
 
-import serve
+from app import app
 from bpe_core.errors import BpeError
 from ui.serving import limits
 from ui.serving.limits import UploadLimit
@@ -157,7 +157,7 @@ def test_requests_without_a_file_always_pass() -> None:
 
 
 def test_the_server_enforces_the_limit() -> None:
-    assert UploadLimit in [each.cls for each in serve.app._user_middleware]
+    assert UploadLimit in [each.cls for each in app._user_middleware]
 
 
 class Visitor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -30,6 +31,17 @@ def warm_up_start() -> None:
     """Import what the first page needs; whatever else came first would delay its visitor."""
     for name in ("shell.frame", "shell.recent_runs", "components.start_loop"):
         import_module(f"ui.{name}")
+
+
+def settle_memory() -> None:
+    """Exclude the imported modules from garbage collection.
+
+    Without the freeze, each full collection walks all modules and holds the interpreter's lock for
+    tens of milliseconds. Streamlit's own collection after each rerun is off in
+    .streamlit/config.toml; Python's remain.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def warm_up_rest(before_each: Callable[[], None] | None = None) -> None:
@@ -110,8 +122,7 @@ def _load_gpt2() -> None:
 
 def _settle() -> None:
     from ui.host.sized_cache import server_cache
-    from ui.shell.frame import settle_memory
 
     server_cache.note_lasting()
-    # Once more, because many modules were imported after the first page was drawn.
+    # Once more, because most modules were imported since the server started.
     settle_memory()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
@@ -13,7 +11,6 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from bpe_core.errors import BpeError
-from bpe_core.kernels.compiling.choose import compile_in_background
 from ui.components.page import page_fixes, theme_watch
 from ui.host.error_boundary import error_boundary, errors_shown
 from ui.look.labels import plain_markdown
@@ -26,23 +23,11 @@ from ui.shell.recent_runs import (
     run_picker,
     start_over,
 )
-from ui.storage.keeping import start_sweeping
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
 from ui.work import jobs
 
 _ROOT = Path(__file__).parent.parent
 FAVICON = str(_ROOT / "ui" / "data" / "favicon.png")
-
-
-def settle_memory() -> None:
-    """Exclude the imported modules from garbage collection.
-
-    Without the freeze, each full collection walks all modules and holds the interpreter's lock for
-    tens of milliseconds. Streamlit's own collection after each rerun is off in
-    .streamlit/config.toml; Python's remain.
-    """
-    gc.collect()
-    gc.freeze()
 
 
 _WITH_CORPUS: Final = ("Train", "Adapt")
@@ -75,16 +60,6 @@ _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     **{f"{name}_id": pages for name, pages in _TEXTS_ON_PAGES.items()},
 }
 """Query parameters that no widget is bound to, and the pages that use them."""
-
-
-@cache
-def prepare_server() -> None:
-    """Compile missing kernels, sweep the store, and begin what an earlier server left, once."""
-    settle_memory()
-    compile_in_background()
-    jobs.manager()
-    # In a thread, now and every hour.
-    start_sweeping()
 
 
 def run_page(page: StreamlitPage) -> None:
