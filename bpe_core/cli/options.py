@@ -95,11 +95,10 @@ held_out_option: Option[Any] = click.option(
 )
 held_out_by_option: Option[Any] = click.option(
     "--held-out-by",
-    default="document",
-    show_default=True,
     metavar="UNIT",
     help="What to hold out whole: document, folder, folder:2 (two levels deep), column:NAME of a "
-    "table, or stretch, which takes the ends of documents.",
+    "table, or stretch, which takes the ends of documents.  [default: folder if there are 20 or "
+    "more, otherwise document]",
 )
 held_out_file_option: Option[Any] = click.option(
     "--held-out-file",

@@ -54,7 +54,7 @@ class Sources(Stretches):
 
     encoding: str | None = None
     held_out: float = 0.0
-    held_out_by: str = "document"
+    held_out_by: str | None = None
     held_out_files: tuple[str, ...] = ()
     counts: str | None = None
 
@@ -62,8 +62,9 @@ class Sources(Stretches):
         """Raise ConfigError for options that contradict each other, or a missing source."""
         from bpe_core.corpus.held_out import check_by
 
-        check_by(self.held_out_by)
-        if self.held_out_by != "document" and not self.held_out:
+        if self.held_out_by is not None:
+            check_by(self.held_out_by)
+        if self.held_out_by is not None and not self.held_out:
             raise ConfigError(
                 f"Nothing is held out by {self.held_out_by} without a share. Add it, such as "
                 "--held-out 0.08, or omit --held-out-by."
@@ -94,7 +95,7 @@ class Sources(Stretches):
 
     def read(self) -> Corpus:
         """Read all of the text; the documents of large sources stay on disk."""
-        kind, _, name = self.held_out_by.partition(":")
+        kind, _, name = (self.held_out_by or "").partition(":")
         return self._read(self.names, name if kind == "column" and self.held_out else None)
 
     def read_held_out(self) -> Corpus:

@@ -89,14 +89,38 @@ def method_words(blocks: Blocks) -> str:
 
 def interval_method(blocks: Blocks) -> str:
     """Describe how the intervals were computed, or why there are none."""
+    noun = units_drawn(blocks)
     if not blocks.n_documents:
-        return f"95% intervals over {blocks.n_units:,} groups of words, {N_RESAMPLES:,} resamples."
-    noun = unit_noun(blocks.how, 2)
+        return f"95% intervals over {blocks.n_units:,} {noun}, {N_RESAMPLES:,} resamples."
     whole = "" if blocks.how is not None and blocks.how.share_within else "whole "
     if blocks.n_units >= MIN_UNITS:
-        return f"95% intervals over {whole}{noun}, {N_RESAMPLES:,} resamples."
+        method = f"95% intervals over {whole}{noun}, {N_RESAMPLES:,} resamples."
+        return f"{method} {answers_for(blocks.how)}".rstrip()
     there_are = f"there {'is' if blocks.n_units == 1 else 'are'} {blocks.n_units}"
     return f"No interval: it takes {MIN_UNITS} {noun}, and {there_are}."
+
+
+def units_drawn(blocks: Blocks) -> str:
+    """Return what intervals are over, in the plural."""
+    return unit_noun(blocks.how, 2) if blocks.n_documents else "groups of words"
+
+
+def answers_for(how: HeldOut | None) -> str:
+    """Return a sentence on the new text that intervals on a held-out text answer for; may be empty.
+
+    >>> answers_for(HeldOut("folder", n_units=31, share_within=0.0))
+    'They answer for text from new folders, such as other projects or sources.'
+    """
+    if how is None or how.share_within == 1:
+        return ""
+    kind = how.by.partition(":")[0]
+    new = {
+        "document": "new documents from the same places, not for text from other ones",
+        "folder": "text from new folders, such as other projects or sources",
+        "column": f"text with new {unit_noun(how, 2)}",
+        "file": "more text like your own files",
+    }
+    return f"They answer for {new[kind]}." if kind in new else ""
 
 
 def signed(percent_fewer: float, digits: int = 1) -> str:

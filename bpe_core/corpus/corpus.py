@@ -201,15 +201,16 @@ class Corpus(Immutable):
         return corpus
 
     def split(
-        self, held_out_share: float, seed: int = 0, by: str = "document"
+        self, held_out_share: float, seed: int = 0, by: str | None = None
     ) -> tuple[Corpus, Corpus]:
         """Split into training text and held-out text of about `held_out_share` of the characters.
 
         Whole documents are held out, so that figures on them answer for documents that training
-        never saw. With `by="folder"`, all documents of a folder are in the same part; with
-        "folder:2", all that share the first two folders of their path; with "column:author", all
-        with the same author, if the corpus was read with that column. Documents that share most of
-        their lines are in the same part, too.
+        never saw; if there are at least 20 folders, whole folders, because text from other places
+        is newer than another document of the same folder. `by="document"` or "folder" chooses one
+        of the two. With "folder:2", all documents that share the first two folders of their path
+        are in the same part; with "column:author", all with the same author, if the corpus was read
+        with that column. Documents that share most of their lines are in the same part, too.
 
         Each file type and script has about the same share of the held-out part as of the corpus,
         as far as whole units allow; see `composition`. Where a file type and script has fewer than
@@ -236,17 +237,20 @@ class Corpus(Immutable):
             )
         if not is_whole(seed):
             raise ArgumentTypeError(f"Expected a whole number as seed, got {describe(seed)}.")
-        divided = Split(self.sha256, float(held_out_share), int(seed), check_by(by))
+        if by is not None:
+            check_by(by)
         if self.word_counts is not None:
             part = held_out_words(self.word_counts, held_out_share, int(seed))
             rest = {word: n - part.get(word, 0) for word, n in self.word_counts.items()}
             rest = {word: n for word, n in rest.items() if n}
             how = HeldOut("word", len(part), 0.0)
+            divided = Split(self.sha256, float(held_out_share), int(seed), by or "document")
             return (
                 Corpus((), (), rest, self.file_notes, divided=divided),
                 Corpus((), (), part, self.file_notes, divided=divided, how=how),
             )
         found = hold_out(self.documents, self.names, held_out_share, int(seed), by, self.columns)
+        divided = Split(self.sha256, float(held_out_share), int(seed), found.how.by)
         return (
             self._part(found.training, divided),
             self._part(found.held_out, divided, found.units, found.how),

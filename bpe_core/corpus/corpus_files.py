@@ -85,7 +85,7 @@ class Filed:
     """The text around the first character beyond ASCII in each file of a guessed encoding, and the
     names of the documents that it is from."""
     share: float
-    by: str
+    by: str | None
     parts: Parts
     """As the corpus is divided by `share` and `by`."""
     columns: tuple[str, ...] = ()
@@ -99,7 +99,10 @@ class FiledCorpus:
     is_counted: ClassVar[bool] = False
 
     def __init__(
-        self, folder: Path, filed: Filed, divide: Callable[[Path, float, str, Path | None], Parts]
+        self,
+        folder: Path,
+        filed: Filed,
+        divide: Callable[[Path, float, str | None, Path | None], Parts],
     ) -> None:
         self.folder = folder
         """Has the files that `write_corpus` writes."""
@@ -116,7 +119,7 @@ class FiledCorpus:
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
 
     def divided(
-        self, held_out_share: float, by: str = "document", text: Path | None = None
+        self, held_out_share: float, by: str | None = None, text: Path | None = None
     ) -> Parts:
         """Return the figures of both parts, as `Corpus.split` with the seed 0 divides it.
 

@@ -73,7 +73,7 @@ class CountsCorpus(Corpus):
         return self.summary.pretokenizer
 
     def split(
-        self, held_out_share: float, seed: int = 0, by: str = "document"
+        self, held_out_share: float, seed: int = 0, by: str | None = None
     ) -> tuple[Corpus, Corpus]:
         """Return all words, and the sample of text; no words can be held back from counts.
 

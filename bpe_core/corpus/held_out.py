@@ -5,6 +5,7 @@ documents that were trained on share names, licences and idioms with them, and f
 units are held out, and documents that share most of their lines are one unit. They are drawn within
 strata of one file type and script, to give each its share.
 
+If there are at least 20 folders, they are the units, because new text is often from other places.
 If a stratum has few documents, or one exceeds the share of its stratum, the two ends of documents
 are held out instead, with a margin between them and the training text.
 """
@@ -39,6 +40,8 @@ _MIN_SHARE: Final = 0.01
 _TOLERANCE: Final = 0.02
 """The units of a stratum are drawn again if their size misses its share by this fraction."""
 _MAX_DRAWS: Final = 50
+_TIMES_OFF: Final = 2
+"""By default folders are held out only if whole ones come as near as this factor to the share."""
 _MIN_STRETCH: Final = 512
 """The least number of characters in a stretch, unless a stratum has less to hold out."""
 _MIN_LAST_STRETCH: Final = 16
@@ -59,7 +62,8 @@ class Split:
     held_out_share: float
     seed: int
     by: str = "document"
-    """As `split` takes it, or "file:" and the `sha256` of the text that `hold_out` was given."""
+    """What was held out, as `split` takes it, or "file:" and the `sha256` of the text that
+    `hold_out` was given."""
 
 
 WhyWithin = Literal["", "few", "huge", "alike"]
@@ -72,9 +76,9 @@ class HeldOut:
     """How text was held out."""
 
     by: str
-    """The kind of unit: "document", "folder", "folder:2", "column:author" or "stretch", as it was
-    asked for; "file" for documents of a text of its own, "word" for words with counts, and "block"
-    for blocks of lines all over documents, as earlier versions held out."""
+    """The kind of unit: "document", "folder", "folder:2", "column:author" or "stretch"; "file" for
+    documents of a text of its own, "word" for words with counts, and "block" for blocks of lines
+    all over documents, as earlier versions held out."""
     n_units: int
     """How many units were held out."""
     share_within: float
@@ -120,37 +124,66 @@ def hold_out(
     names: Sequence[str],
     share: float,
     seed: int,
-    by: str = "document",
+    by: str | None = None,
     columns: Mapping[str, Sequence[str]] | None = None,
 ) -> Division:
     """Choose what is held out; never all text.
 
-    Raises ConfigError if `by` is a column that is not known, or if all text is in one folder or
-    under one value.
+    By default these are folders, if there are at least 20 and whole ones come near the share, and
+    otherwise documents. Raises ConfigError if `by` is a column that is not known, or if all text is
+    in one folder or under one value.
 
     >>> division = hold_out(["a line\\n" * 20, "b"], ["a.txt", "b.txt"], share=0.2, seed=0)
     >>> division.held_out
     [[Span(start=112, end=140)], ()]
     """
-    # Only random() is promised to return the same numbers in later versions of Python.
-    chosen = _Chosen(documents, names, share, random.Random(seed))
+    texts = _Texts(documents, names)
     if not share:
-        return chosen.division(by, range(len(documents)))
+        return _Chosen(texts, share, seed).division(by or "document", range(len(documents)))
+    copies = range(len(documents)) if by == "stretch" else find_copies(documents)
+    if by is None:
+        by = "document"
+        folders = _labels(names, "folder", {})
+        with_text = {name for name, size in zip(folders, texts.sizes, strict=True) if size}
+        if len(with_text) >= MIN_UNITS:
+            division = _hold_out_groups(_Chosen(texts, share, seed), "folder", folders, copies)
+            n = sum(end - start for spans in division.held_out for start, end in spans)
+            if share / _TIMES_OFF <= n / sum(texts.sizes) <= share * _TIMES_OFF:
+                return division
+    chosen = _Chosen(texts, share, seed)
     if by in ("document", "stretch"):
-        copies = find_copies(documents) if by == "document" else range(len(documents))
-        chosen.take_documents(_units(copies, chosen), may_be_whole=by == "document")
+        chosen.take_documents(_units(copies, texts), may_be_whole=by == "document")
         return chosen.division(by, copies)
-    labels = _labels(names, by, columns or {})
-    units = _units(labels, chosen)
+    return _hold_out_groups(chosen, by, _labels(names, by, columns or {}), copies)
+
+
+def _hold_out_groups(
+    chosen: _Chosen, by: str, labels: Sequence[str], copies: Sequence[int]
+) -> Division:
+    """Hold out all documents with some of the labels."""
+    units = _units(labels, chosen.texts)
     if len(units) < 2:
         raise ConfigError(
             f"All text is in one unit, so none can be held out by {by.partition(':')[0]}. Hold out "
             "by document instead."
         )
     chosen.take_groups(units)
-    chosen.return_copies(find_copies(documents))
+    chosen.return_copies(copies)
     place = {label: n for n, label in enumerate(dict.fromkeys(labels))}
     return chosen.division(by, [place[label] for label in labels])
+
+
+class _Texts:
+    """Documents with their names, sizes and strata."""
+
+    def __init__(self, documents: Sequence[str], names: Sequence[str]) -> None:
+        self.documents = documents
+        self.names = names
+        self.sizes: list[int] = []
+        self.strata: list[Stratum] = []
+        for text, name in zip(documents, names, strict=True):  # in one pass, as they may be on disk
+            self.sizes.append(len(text))
+            self.strata.append(stratum(text, name))
 
 
 class _Unit(NamedTuple):
@@ -162,21 +195,21 @@ class _Unit(NamedTuple):
     members: list[int]
 
 
-def _units(labels: Sequence[object], chosen: _Chosen) -> list[_Unit]:
+def _units(labels: Sequence[object], texts: _Texts) -> list[_Unit]:
     """Return the units of all documents that have text: those with the same label."""
     groups: defaultdict[object, list[int]] = defaultdict(list)
-    for i, size in enumerate(chosen.sizes):
+    for i, size in enumerate(texts.sizes):
         if size:
             groups[labels[i]].append(i)
-    return [_unit(members, chosen) for members in groups.values()]
+    return [_unit(members, texts) for members in groups.values()]
 
 
-def _unit(members: list[int], chosen: _Chosen) -> _Unit:
+def _unit(members: list[int], texts: _Texts) -> _Unit:
     if len(members) == 1:
-        return _Unit(chosen.sizes[members[0]], chosen.strata[members[0]], members)
+        return _Unit(texts.sizes[members[0]], texts.strata[members[0]], members)
     sizes: Counter[Stratum] = Counter()
     for i in members:
-        sizes[chosen.strata[i]] += chosen.sizes[i]
+        sizes[texts.strata[i]] += texts.sizes[i]
     return _Unit(sizes.total(), max(sorted(sizes), key=sizes.__getitem__), members)
 
 
@@ -194,18 +227,12 @@ def _total(units: Iterable[_Unit]) -> int:
 class _Chosen:
     """The documents, and what has been held out of them so far."""
 
-    def __init__(
-        self, documents: Sequence[str], names: Sequence[str], share: float, draw: random.Random
-    ) -> None:
-        self.documents = documents
-        self.names = names
-        self.sizes: list[int] = []
-        self.strata: list[Stratum] = []
-        for text, name in zip(documents, names, strict=True):
-            self.sizes.append(len(text))
-            self.strata.append(stratum(text, name))
+    def __init__(self, texts: _Texts, share: float, seed: int) -> None:
+        self.texts = texts
+        self._sizes = texts.sizes
         self._share = share
-        self._draw = draw
+        # Only random() is promised to return the same numbers in later versions of Python.
+        self._draw = random.Random(seed)
         self._spans: dict[int, list[Span]] = {}
         self._margins: dict[int, list[Span]] = {}
         self._why: dict[int, WhyWithin] = {}
@@ -249,21 +276,21 @@ class _Chosen:
 
     def return_copies(self, copies: Sequence[int]) -> None:
         """Train on held-out documents of which training has a copy."""
-        trained = {copies[i] for i, size in enumerate(self.sizes) if size and i not in self._spans}
+        trained = {copies[i] for i, size in enumerate(self._sizes) if size and i not in self._spans}
         self._spans = {i: spans for i, spans in self._spans.items() if copies[i] not in trained}
 
     def division(self, by: str, units: Sequence[int]) -> Division:
         """Return what was chosen; nothing is held out if no text would be left."""
         n_held_out = sum(end - start for spans in self._spans.values() for start, end in spans)
         n_left_out = sum(end - start for spans in self._margins.values() for start, end in spans)
-        if n_held_out + n_left_out >= sum(self.sizes):
+        if n_held_out + n_left_out >= sum(self._sizes):
             self._spans, self._margins, n_held_out = {}, {}, 0
         within: Counter[WhyWithin] = Counter()
         for i in self._margins:
             within[self._why[i]] += sum(end - start for start, end in self._spans[i])
         held_out: list[Sequence[Span]] = []
         training: list[Sequence[Span]] = []
-        for i, size in enumerate(self.sizes):
+        for i, size in enumerate(self._sizes):
             spans, margins = self._spans.get(i, ()), self._margins.get(i, ())
             held_out.append(spans)
             is_whole = spans and not margins
@@ -277,13 +304,13 @@ class _Chosen:
 
     def _hold_out(self, unit: _Unit) -> None:
         for i in unit.members:
-            self._spans[i] = [Span(0, self.sizes[i])]
+            self._spans[i] = [Span(0, self._sizes[i])]
 
     def _take_whole(self, units: Sequence[_Unit]) -> None:
         """Hold out whole units, spread over the folders, of about their share in all."""
         # The smallest of a folder come last, since they leave the least to make up for.
         ordered = sorted(units, key=lambda unit: (-unit.size, unit.members[0]))
-        ordered.sort(key=lambda unit: folder(self.names[unit.members[0]]))
+        ordered.sort(key=lambda unit: folder(self.texts.names[unit.members[0]]))
         sizes = [unit.size for unit in ordered]
         nearest = wanted = self._share * sum(sizes)
         drawn: list[int] = []
@@ -325,7 +352,7 @@ class _Chosen:
 
     def _take_ends(self, i: int, size: float, *, at_start: bool, n_ends: int) -> int:
         """Hold out one end of a document, or both, with margins; return the size held out."""
-        text, n = self.documents[i], self.sizes[i]
+        text, n = self.texts.documents[i], self._sizes[i]
         margin = round(min(size / 2, _MAX_MARGIN))
         spans: list[Span] = []
         margins: list[Span] = []

@@ -85,13 +85,13 @@ def read_in_process(
     choices: ReadOptions,
     *,
     held_out_share: float,
-    held_out_by: str = "document",
+    held_out_by: str | None = None,
     place: Path,
     on_progress: Callable[[float], None],
 ) -> Corpus | FiledCorpus:
     """Read files as `read_corpus` does; a large corpus stays in a new folder in `place`.
 
-    It is divided by `held_out_share` and `held_out_by` at the same time, or by document if that is
+    It is divided by `held_out_share` and `held_out_by` at the same time, or by default if that is
     not possible. Raises what `read_corpus` and `on_progress` raise, UnsupportedFileError if
     the files take too much memory or time, and OSError if the folder cannot be written.
     """
@@ -162,7 +162,7 @@ def _write_folder(uploads: Sequence[Upload], place: Path) -> Generator[Path]:
         raise
 
 
-def _divide(folder: Path, held_out_share: float, by: str, text: Path | None) -> Parts:
+def _divide(folder: Path, held_out_share: float, by: str | None, text: Path | None) -> Parts:
     return _ask(divide_corpus, folder, held_out_share, by, text)
 
 
@@ -193,7 +193,7 @@ def read_files(
     names: list[str],
     choices: ReadOptions,
     share: float,
-    by: str,
+    by: str | None,
     report: Report[float],
 ) -> Filed | None:
     """Read the uploads of a folder, and write their corpus to it; return None for a small one."""
@@ -205,7 +205,7 @@ def read_files(
     try:
         parts = _parts(*corpus.split(share, by=by))
     except ConfigError:
-        by = "document"
+        by = None
         parts = _parts(*corpus.split(share, by=by))
     return Filed(
         n_bytes=corpus.n_bytes,
@@ -237,7 +237,7 @@ def describe_tables(
     return list(tables_in(_files(folder, names), choices, most))
 
 
-def divide_corpus(folder: Path, share: float, by: str, text: Path | None) -> Parts:
+def divide_corpus(folder: Path, share: float, by: str | None, text: Path | None) -> Parts:
     """Return the figures of the corpus in a folder as it is divided, or as `text` is held out."""
     corpus = read_corpus_files(folder, stays_on_disk=True)
     if text is not None:

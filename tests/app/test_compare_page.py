@@ -147,7 +147,7 @@ def test_the_verdict_is_on_own_files_with_its_interval(open_app: OpenApp) -> Non
     assert said.startswith("On your own text, 24 documents, your tokenizer needs ")
     assert f"{abs(whole.percent_fewer):.1f}%" in said
     low, high = sorted((abs(whole.low), abs(whole.high)))
-    assert f"(95% interval {low:.1f}–{high:.1f}%)" in said
+    assert f"(95% interval {low:.1f}–{high:.1f}% over documents)" in said
     app.segmented_control(key="part").set_value("Figures").run()
     assert "On all your own text" in [header.value for header in app.header]
     rows = sent_table(app, "Figures of the tokenizers")["rows"]

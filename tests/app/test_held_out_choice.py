@@ -22,6 +22,7 @@ from tests.app.training import choose, train
 from tests.projects import projects
 from tests.zipping import make_zip
 from ui.adapt.background_work import Order, shrink_in_process
+from ui.corpus.uploads import USUAL
 from ui.storage.held_out_text import HELD_OUT_SEED, divide
 from ui.storage.run_store import load_run, run_corpus
 from ui.storage.upload_store import UploadedCorpus, keep_uploaded
@@ -78,8 +79,36 @@ def test_folders_are_held_out_at_a_chosen_depth_and_after_a_reload(open_app: Ope
     assert open_app(**read_query(again)).selectbox(key="corpus_held_by").value == "folder:1"
     # The choice ends with the folders.
     upload(app, "corpus_uploads", ("one.txt", DOCUMENTS["0/0/0.txt"].encode()))
-    assert app.selectbox(key="corpus_held_by").value == "document"
+    assert app.selectbox(key="corpus_held_by").value == USUAL
     assert not app.error
+
+
+def test_folders_are_held_out_by_default_if_there_are_twenty(open_app: OpenApp) -> None:
+    documents = {f"{n}/{name}": text for n, (name, text) in enumerate(DOCUMENTS.items())}
+    app = open_archive(open_app, documents)
+    found = app.selectbox(key="corpus_held_by")
+    assert found.options[:3] == ["Folders or documents", "Documents", "Folders"]
+    assert "from 2 folders are held out" in page_text(app)
+    assert "held_by" not in app.query_params
+    train(app)
+    stored = load_run(in_address(app, "run"))
+    assert stored.held_out.how == HeldOut("folder", 2, 0.0)
+    # The folders of the corpus are compared with nothing else.
+    assert stored.newness is not None
+    assert stored.newness.unseen_by_folder is None
+    kept = run_corpus(stored.id)
+    assert kept is not None
+    assert kept.origin.held_out_by is None
+    assert open_app("train", run=stored.id).selectbox(key="corpus_held_by").value == USUAL
+    # The visitor's own choice holds, after a reload too.
+    hold_out(app, "document")
+    assert "from 2 documents are held out" in page_text(app)
+    again = open_app(**read_query(app))
+    assert again.selectbox(key="corpus_held_by").value == "document"
+    assert "from 2 documents are held out" in page_text(again)
+    # Of equal texts without folders, documents are held out.
+    flat = {name.replace("/", "_"): text for name, text in documents.items()}
+    assert "from 2 documents are held out" in page_text(open_archive(open_app, flat))
 
 
 def test_all_rows_of_some_authors_are_held_out(open_app: OpenApp) -> None:
@@ -141,13 +170,13 @@ def test_own_files_are_held_out_and_their_copies_are_not_trained_on(open_app: Op
         assert f"Your own files, {n_bytes:,} bytes in 2 documents" in page_text(again)
     again.button(key="corpus_held_files_close").click().run()
     assert "Nothing is held out yet" in page_text(again)
-    hold_out(again, "document")
+    hold_out(again, USUAL)
     assert "more bytes from 2 documents are held out" in page_text(again)
     assert "held_file" not in again.query_params
 
 
 def test_compare_proposes_to_hold_out_by_folder_where_folders_are_newer(open_app: OpenApp) -> None:
-    app = open_archive(open_app, projects())
+    app = hold_out(open_archive(open_app, projects()), "document")
     app.number_input(key="settings_exact_byte_size_4096").set_value(400).run()
     train(app)
     run_id = in_address(app, "run")
@@ -172,7 +201,7 @@ def test_own_files_that_are_no_longer_kept_are_asked_for_again(open_app: OpenApp
     app = open_app("train", held_by="file", held_file=new_id())
     assert "no longer kept" in app.toast[0].value
     assert "Nothing is held out yet" in page_text(app)
-    hold_out(app, "document")
+    hold_out(app, USUAL)
     assert not app.toast
     assert "more bytes" in page_text(app)
 

@@ -79,7 +79,8 @@ def test_a_gain_is_said_with_its_share(small: bpe.Tokenizer) -> None:
     assert f"{share:.1f}% fewer tokens" in words(sentence)
     assert [bold for _, bold in sentence[:3]] == [False, True, False]
     whole = compute_gain(comparison).whole
-    assert f"GPT-2 (95% interval {whole.low:.1f}–{whole.high:.1f}%), with" in words(sentence)
+    interval = f"95% interval {whole.low:.1f}–{whole.high:.1f}% over documents"
+    assert f"GPT-2 ({interval}), with" in words(sentence)
 
 
 def test_the_strongest_other_has_the_fewest_tokens_and_leaves_nothing_out(
@@ -185,10 +186,10 @@ def test_a_difference_too_small_for_percent_is_said_in_tokens_and_the_right_way_
     corpus = bpe.Corpus.from_documents(["ab" + "x" * 4_000, *["x"] * 30])
     gain = said(bpe.compare(corpus, [more, fewer]))
     loss = said(bpe.compare(corpus, [fewer, more]))
-    assert "about as many tokens as GPT-2: 1 fewer token, between" in gain
-    assert "about as many tokens as GPT-2: 1 more token, between" in loss
+    assert "about as many tokens as GPT-2: 1 fewer token (95% interval from" in gain
+    assert "about as many tokens as GPT-2: 1 more token (95% interval from" in loss
     corpus = bpe.Corpus.from_documents(["abab" + "x" * 8_000, *["x"] * 30])
-    assert ": 2 fewer tokens, between" in said(bpe.compare(corpus, [more, fewer]))
+    assert ": 2 fewer tokens (95% interval from" in said(bpe.compare(corpus, [more, fewer]))
 
 
 def test_white_space_alone_has_no_figures_for_words(small: bpe.Tokenizer) -> None:
@@ -220,7 +221,8 @@ def test_an_interval_over_zero_is_no_clear_difference() -> None:
     assert compute_gain(comparison).whole.way == "unclear"
     sentence = said(comparison)
     assert "your tokenizer needs about as many tokens as GPT-2: " in sentence
-    assert re.search(r", between [0-9.]+% more and [0-9.]+% fewer, with ", sentence)
+    interval = r"95% interval from [0-9.]+% more to [0-9.]+% fewer over documents"
+    assert re.search(rf" \({interval}\), with ", sentence)
 
 
 def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
@@ -246,10 +248,16 @@ def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
 def test_the_method_is_said_with_what_was_held_out() -> None:
     texts = [f"{n} {PROSE}" for n in range(200)]
     corpus = bpe.Corpus.from_documents(texts, [f"{n // 2}/{n}.txt" for n in range(200)])
-    told = method_words(divide_units(corpus.split(0.2)[1]))
-    assert told == "95% intervals over whole documents, 2,000 resamples."
+    told = method_words(divide_units(corpus.split(0.2, by="document")[1]))
+    assert told == (
+        "95% intervals over whole documents, 2,000 resamples. They answer for new documents from "
+        "the same places, not for text from other ones."
+    )
     told = method_words(divide_units(corpus.split(0.3, by="folder")[1]))
-    assert told == "95% intervals over whole folders, 2,000 resamples."
+    assert told == (
+        "95% intervals over whole folders, 2,000 resamples. They answer for text from new folders, "
+        "such as other projects or sources."
+    )
     told = method_words(divide_units(bpe.Corpus.from_text(PROSE * 99).split(0.2)[1]))
     assert told == (
         "No interval: it takes 20 documents, and there is 1. From within documents that training "

@@ -382,9 +382,50 @@ def test_whole_folders_are_held_out(by: str, depth: int) -> None:
         assert len(set(held_out.units)) == len(sides[1])
 
 
+HALF_EMPTY = [f"the {n} of {n}\n" if n % 2 else "" for n in range(80)]
+
+
+def three_each(n_folders: int, *, sizes: Sequence[int] = ()) -> bpe.Corpus:
+    """Make a corpus of folders with three documents each, whose first ones have other `sizes`."""
+    texts = {
+        f"{n}/{m}.txt": prose("English", [*sizes, *[900] * n_folders][n], seed=3 * n + m)
+        for n in range(n_folders)
+        for m in range(3)
+    }
+    return bpe.Corpus.from_documents(list(texts.values()), list(texts))
+
+
+@pytest.mark.parametrize(
+    ("corpus", "by"),
+    [
+        (folders(), "folder"),
+        (three_each(20), "folder"),
+        (three_each(19), "document"),
+        # No whole folders come near a tenth of the text.
+        (three_each(25, sizes=[200_000]), "document"),
+        # Only folders with text count.
+        (bpe.Corpus.from_documents(HALF_EMPTY, [f"{n}/a.txt" for n in range(80)]), "folder"),
+        (bpe.Corpus.from_documents(HALF_EMPTY, [f"{n % 30}/a.txt" for n in range(80)]), "document"),
+        (bpe.Corpus.from_documents(HALF_EMPTY, [f"a.csv row {n}" for n in range(80)]), "document"),
+    ],
+)
+def test_whole_folders_are_held_out_by_default_if_there_are_twenty(
+    corpus: bpe.Corpus, by: str
+) -> None:
+    for seed in range(3):
+        found = corpus.split(0.1, seed)
+        assert found == corpus.split(0.1, seed, by)
+        assert [part.divided for part in found] == [Split(corpus.sha256, 0.1, seed, by)] * 2
+        assert found[1].how is not None
+        assert found[1].how.by == by
+    chosen = corpus.split(0.1, by="document")[1].how
+    assert chosen is not None
+    assert chosen.by == "document"
+
+
 def test_what_cannot_be_held_out_by_is_refused() -> None:
     corpus = folders()
-    for by in ("folders", "folder:0", "folder:x", "", "column:", "line", 3, None):
+    for by in ("folders", "folder:0", "folder:x", "", "column:", "line", 3):
         with pytest.raises(bpe.ConfigError, match="as what to hold out by"):
             corpus.split(0.1, by=by)  # pyright: ignore[reportArgumentType]
     with pytest.raises(bpe.ConfigError, match="whose values are known"):

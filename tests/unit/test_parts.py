@@ -233,7 +233,7 @@ def test_the_units_are_documents_or_what_was_held_out_together() -> None:
     names = [f"{n // 6}/{n}.txt" for n in range(300)]
     corpus = bpe.Corpus.from_documents(texts, names)
     assert divide_units(corpus).n_units == 300
-    _, by_document = corpus.split(0.2)
+    _, by_document = corpus.split(0.2, by="document")
     assert divide_units(by_document).n_units == len(by_document.documents)
     _, by_folder = corpus.split(0.2, by="folder")
     blocks = divide_units(by_folder)

@@ -82,12 +82,12 @@ def test_a_large_corpus_has_the_figures_of_one_in_memory(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_large_table_is_divided_by_a_column_or_else_by_document(tmp_path: Path) -> None:
+def test_a_large_table_is_divided_by_a_column_or_else_by_default(tmp_path: Path) -> None:
     lines = LINES.decode().splitlines()
     rows = "".join(f'{n % 9},"{" ".join(lines[n : n + 100])}"\n' for n in range(0, len(lines), 100))
     table = Upload("a.csv", b"who,text\n" + rows.encode())
     expected = bpe.read_corpus(table, "text", kept_column="who")
-    for by, used in (("column:who", "column:who"), ("folder", "document")):
+    for by, used in (("column:who", "column:who"), ("folder", None)):
         corpus = read_in_process(
             [table],
             ReadOptions("text", kept_column="who"),

@@ -75,7 +75,7 @@ class TextSplit:
 
     share: float
     seed: int
-    by: str
+    by: str | None
 
 
 @dataclass(frozen=True, slots=True)

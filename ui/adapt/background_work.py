@@ -47,7 +47,7 @@ class Order:
     removable: Removable = field(default_factory=Removable)
     general_id: str = GENERAL_TEXTS[0]
     """The sample that is shown as a general text at first."""
-    held_out_by: str = "document"
+    held_out_by: str | None = None
     """As `divide` in `held_out_text` takes it."""
 
     @property

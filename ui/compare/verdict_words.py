@@ -6,7 +6,7 @@ import math
 from typing import Final
 
 from bpe_core.comparison.comparison import Comparison
-from bpe_core.comparison.interval_words import interval_words, signed, unit_noun
+from bpe_core.comparison.interval_words import interval_words, signed, unit_noun, units_drawn
 from bpe_core.comparison.measurement import TokenizerMetrics
 from bpe_core.comparison.parts import MIN_TOKENS, OTHER_SCRIPTS, Division, TextPart, TokenSaving
 from bpe_core.corpus.composition import WITHOUT_TYPE
@@ -68,15 +68,18 @@ def verdict_sentence(
     needs = f"{on_text}, your tokenizer needs "
     if (not n_fewer and not whole.has_interval) or whole.low == whole.high == 0:
         return [(needs, False), ("as many tokens", True), (f" as {other}{size}", False)]
+    interval = f" ({interval_words(whole)} over {_units(comparison)})" if whole.has_interval else ""
     if whole.way == "unclear":
         about = [(f"{needs}about as many tokens as {other}", False)]
         figure = [(": ", False), (_difference(own, theirs), True)] if n_fewer else []
-        between = f", between {signed(whole.low)} and {signed(whole.high)}{size}"
-        return [*about, *figure, (between, False)]
-    interval = f" ({interval_words(whole)})" if whole.has_interval else ""
+        return [*about, *figure, (f"{interval}{size}", False)]
     figure = _difference(own, theirs, " tokens") if n_fewer else "as many tokens"
     than = f" {'than' if n_fewer else 'as'} {other}{interval}{size}"
     return [(needs, False), (figure, True), (than, False)]
+
+
+def _units(comparison: Comparison) -> str:
+    return "" if comparison.blocks is None else units_drawn(comparison.blocks)
 
 
 def is_fair(comparison: Comparison, place: int = 1) -> bool:

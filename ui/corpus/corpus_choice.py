@@ -12,12 +12,13 @@ import streamlit as st
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import FiledCorpus
+from bpe_core.corpus.held_out import MIN_UNITS
 from bpe_core.corpus.reading_process import MAX_BYTES_IN_MEMORY
 from bpe_core.corpus.samples import samples
 from bpe_core.corpus.spans import folder, folder_depth
 from ui.corpus.address_text import KeptTexts, leave_address
 from ui.corpus.own_files import OwnFiles, ask_for_files
-from ui.corpus.uploads import ReadUploads
+from ui.corpus.uploads import USUAL, ReadUploads
 from ui.look.labels import plain_text
 from ui.shell import address, workspace
 from ui.shell.open_run import OpenRun
@@ -53,7 +54,7 @@ def choice_to_address(source: Source) -> None:
             SOURCE: None if source == "sample" and not has_own_corpus else source,
             SAMPLE: None if is_usual else sample,
             UPLOAD: (workspace.get(ReadUploads).id or None) if source == "upload" else None,
-            HELD_BY: by if by not in ("", "document") else None,
+            HELD_BY: by if by not in ("", USUAL) else None,
             HELD_FILE: (upload_held_out(held_out_by()) or None) if by == OWN_FILES else None,
             HELD_OUT: None if percent in (None, HELD_OUT_PERCENT) else round(percent or 0),
         }
@@ -66,7 +67,7 @@ def choice_to_address(source: Source) -> None:
 
 
 def chosen_origin(
-    source: Source, held_out_percent: int, held_out_by: str = "document"
+    source: Source, held_out_percent: int, held_out_by: str | None = None
 ) -> CorpusOrigin:
     """Return where the chosen corpus comes from, and what it is kept under."""
     sample_id = workspace.widget_text("corpus_sample") if source == "sample" else ""
@@ -77,38 +78,40 @@ def chosen_origin(
     return CorpusOrigin(source, sample_id, held_out_percent, upload_id, held_out_by)
 
 
-def held_out_by() -> str:
+def held_out_by() -> str | None:
     """Return what is held out, as `divide` takes it; no text has an empty id."""
-    by = workspace.widget_text("corpus_held_by") or "document"
+    by = workspace.widget_text("corpus_held_by") or USUAL
     if by == OWN_FILES:
         return UPLOAD_HELD_OUT + workspace.get(OwnFiles).ids.get(HELD_FILE, "")
-    return by
+    return None if by == USUAL else by
 
 
-def held_out_widgets(percent: int, by: str) -> dict[str, str | float]:
+def held_out_widgets(percent: int, by: str | None) -> dict[str, str | float]:
     """Return the values of the widgets that stand for a division, as `divide` takes it."""
     if (upload_id := upload_held_out(by)) is not None:
         workspace.update(OwnFiles, ids={**workspace.get(OwnFiles).ids, HELD_FILE: upload_id})
         by = OWN_FILES
-    return {"corpus_held_out": percent, "corpus_held_by": by}
+    return {"corpus_held_out": percent, "corpus_held_by": by or USUAL}
 
 
 _MAX_DEPTH: Final = 3
 _MAX_NAME: Final = 42
 
 
-def choose_held_out(corpus: Corpus | FiledCorpus, columns: Sequence[str]) -> tuple[int, str]:
+def choose_held_out(corpus: Corpus | FiledCorpus, columns: Sequence[str]) -> tuple[int, str | None]:
     """Draw the choice; return the share in percent, and what is held out, as `divide` takes it."""
-    by = "document"
+    by = USUAL
     if corpus.word_counts is None:
         names = corpus.files if isinstance(corpus, FiledCorpus) else corpus.names
+        choices = _choices(names, columns)
         by = st.selectbox(
             "What is held out",
-            _choices(names, columns),
-            format_func=_label,
+            list(choices),
+            format_func=choices.__getitem__,
             key="corpus_held_by",
-            help="Folders, or the values of a column, say what text of other projects, sources "
-            "or authors will take.",
+            help="Whole folders, or the values of a column, say what text of other projects, "
+            "sources or authors will take. If nothing is chosen, folders are held out if there are "
+            f"at least {MIN_UNITS} and they come near the share, and otherwise documents.",
             persist_state="session",
         )
     if by == OWN_FILES:
@@ -131,21 +134,19 @@ def choose_held_out(corpus: Corpus | FiledCorpus, columns: Sequence[str]) -> tup
         "held out instead.",
         persist_state="session",
     )
-    return percent, by
+    return percent, None if by == USUAL else by
 
 
-def _choices(names: Sequence[str], columns: Sequence[str]) -> list[str]:
-    folders: list[str] = []
-    if len(set(map(folder, names))) > 1:
-        depths = range(1, min(folder_depth(names), _MAX_DEPTH + 1))
-        folders = ["folder", *(f"folder:{depth}" for depth in depths)]
-    return ["document", *folders, *(f"column:{name}" for name in columns), OWN_FILES]
-
-
-def _label(by: str) -> str:
-    kind, _, which = by.partition(":")
-    if kind == "column":
-        return f"Values of “{plain_text(which, _MAX_NAME)}”"
-    if kind == "folder" and which:
-        return f"Folders, {which} level{'' if which == '1' else 's'} deep"
-    return {"document": "Documents", "folder": "Folders", OWN_FILES: "Your own files"}[kind]
+def _choices(names: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+    """Return the choices with their labels, the usual one first."""
+    n_folders = len(set(map(folder, names)))
+    found = {USUAL: "Documents"}
+    if n_folders >= MIN_UNITS:
+        found = {USUAL: "Folders or documents", "document": "Documents"}
+    if n_folders > 1:
+        found["folder"] = "Folders"
+        for depth in range(1, min(folder_depth(names), _MAX_DEPTH + 1)):
+            found[f"folder:{depth}"] = f"Folders, {depth} level{'s' * (depth > 1)} deep"
+    for name in columns:
+        found[f"column:{name}"] = f"Values of “{plain_text(name, _MAX_NAME)}”"
+    return {**found, OWN_FILES: "Your own files"}

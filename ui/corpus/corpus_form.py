@@ -29,6 +29,7 @@ from ui.corpus.corpus_choice import (
 )
 from ui.corpus.own_text_field import MAX_BYTES_PASTED, large_text_area
 from ui.corpus.uploads import (
+    USUAL,
     CorpusForm,
     ReadCorpus,
     describe_counts,
@@ -71,7 +72,7 @@ FIRST: dict[str, str | int] = {
     "corpus_source": _SOURCES[0],
     "corpus_sample": samples()[0].id,
     "corpus_held_out": HELD_OUT_PERCENT,
-    "corpus_held_by": "document",
+    "corpus_held_by": USUAL,
 }
 """The first values of the widgets that a new visitor sees."""
 
@@ -84,7 +85,8 @@ class ChosenCorpus:
     title: str
     origin: CorpusOrigin
     held_out_share: float
-    held_out_by: str
+    held_out_by: str | None
+    """As `divide` takes it."""
     training: CorpusPart
     held_out: CorpusPart
     consists_of: DeltaGenerator
@@ -221,7 +223,7 @@ def _divide(found: ReadCorpus, source: Source, row: DeltaGenerator) -> ChosenCor
         line.markdown(f":gray[:small[{words} · {corpus.n_bytes:,} bytes]]", width="content")
         training, held_out = corpus.split(0.0)
         origin = chosen_origin(source, HELD_OUT_PERCENT)
-        return ChosenCorpus(corpus, title, origin, 0.0, "document", training, held_out, consists_of)
+        return ChosenCorpus(corpus, title, origin, 0.0, None, training, held_out, consists_of)
     line = row.empty()
     with _fold_parts(row):
         if found.about:

@@ -17,7 +17,7 @@ from ui.corpus.address_text import read_address_text
 from ui.corpus.corpus_choice import HELD_OUT_PERCENT, held_out_widgets
 from ui.corpus.corpus_form import FIRST, ORIGINS
 from ui.corpus.own_text_field import PASTED, OpenedText, open_text
-from ui.corpus.uploads import CorpusForm, ReadUploads
+from ui.corpus.uploads import USUAL, CorpusForm, ReadUploads
 from ui.look.labels import size_text
 from ui.shell import address, workspace
 from ui.shell.recent_runs import take_given
@@ -88,7 +88,7 @@ def fill_from_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
     asked = address.query_text(corpus_choice.SOURCE)
     source = next((source for source in get_args(Source) if source == asked), None)
     held_out = address.query_int(corpus_choice.HELD_OUT, HELD_OUT_PERCENT, 50)
-    held_by = address.query_text(corpus_choice.HELD_BY) or "document"
+    held_by = address.query_text(corpus_choice.HELD_BY) or USUAL
     widgets: dict[str, str | float] = {"corpus_held_out": held_out, "corpus_held_by": held_by}
     if source == "upload":
         upload_id = address.query_text(corpus_choice.UPLOAD)
@@ -110,7 +110,7 @@ def fill_from_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
         return {"corpus_sample": sample} | widgets
     if source == "sample":
         return {"corpus_source": _choice(source)} | widgets
-    is_usual = held_out == HELD_OUT_PERCENT and held_by == "document"
+    is_usual = held_out == HELD_OUT_PERCENT and held_by == USUAL
     return {} if is_usual else widgets
 
 

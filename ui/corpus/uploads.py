@@ -34,6 +34,8 @@ from ui.storage.held_out_text import upload_held_out
 from ui.storage.upload_store import UploadedCorpus, keep_uploaded
 from ui.work.reading import progress_on, read_files, waiting_on
 
+USUAL: Final = "usual"
+"""The value of the widget for what is held out if nothing is chosen, as `Corpus.split` has it."""
 _MAX_NAMES = 3
 
 
@@ -49,7 +51,7 @@ class ReadCorpus:
     """What it is, in a sentence."""
 
 
-def read_uploads(held_out_share: float, held_out_by: str) -> ReadCorpus | None:
+def read_uploads(held_out_share: float, held_out_by: str | None) -> ReadCorpus | None:
     """Draw the choice of files; return their corpus, or None without files.
 
     A large corpus is divided while it is read. Raises what reading them raises.
@@ -124,15 +126,15 @@ class HeldOutPlan(NamedTuple):
     """How a corpus is going to be divided."""
 
     share: float
-    by: str
+    by: str | None
     columns: tuple[str, ...] = ()
     """The columns that can be read."""
 
     @property
     def column(self) -> str | None:
         """The column by which it is going to be divided, or None."""
-        name = self.by.removeprefix("column:")
-        return name if name != self.by and name in self.columns else None
+        kind, _, name = (self.by or "").partition(":")
+        return name if kind == "column" and name in self.columns else None
 
 
 def _read_with_column(
@@ -143,16 +145,16 @@ def _read_with_column(
     source: tuple[str, ...],
     held_out: HeldOutPlan,
 ) -> None:
-    """Read the files as `_read` does; if a column cannot be read, hold out documents."""
+    """Read the files as `_read` does; if a column cannot be read, hold out as usual."""
     try:
         _read(uploads, columns, encodings, errors, source, held_out)
     except CorpusError as error:
         if held_out.column is None:
             raise
-        by_document = held_out._replace(by="document")
-        _read(uploads, columns, encodings, errors, ("", *source[1:]), by_document)
+        usual = held_out._replace(by=None)
+        _read(uploads, columns, encodings, errors, ("", *source[1:]), usual)
         st.error(plain_markdown(str(error), 600))
-        workspace.set_widget("corpus_held_by", "document")
+        workspace.set_widget("corpus_held_by", USUAL)
 
 
 def _read(
@@ -175,7 +177,7 @@ def _read(
             encoding=dict(encodings),
             errors=errors,
             held_out_share=held_out.share,
-            held_out_by="document" if upload_held_out(held_out.by) is not None else held_out.by,
+            held_out_by=None if upload_held_out(held_out.by) is not None else held_out.by,
             kept_column=held_out.column,
             on_progress=progress,
             on_wait=waiting_on(bar),
@@ -207,7 +209,7 @@ def _read_counts(
     text = None
     if texts:
         # Marked as unfinished, since the page may run again once the text is read.
-        undivided = HeldOutPlan(0.0, "document")
+        undivided = HeldOutPlan(0.0, None)
         _read(texts, columns, encodings, errors, (*source, "text of counts"), undivided)
         text = workspace.get(ReadUploads).corpus
     workspace.update(ReadUploads, corpus=None, id="")

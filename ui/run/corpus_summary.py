@@ -44,13 +44,15 @@ class PretokenFigures:
 
 
 @overload
-def divided(corpus: Corpus, held_out_share: float, by: str = ...) -> tuple[Corpus, Corpus]: ...
+def divided(
+    corpus: Corpus, held_out_share: float, by: str | None = ...
+) -> tuple[Corpus, Corpus]: ...
 @overload
 def divided(
-    corpus: Corpus | FiledCorpus, held_out_share: float, by: str = ...
+    corpus: Corpus | FiledCorpus, held_out_share: float, by: str | None = ...
 ) -> tuple[CorpusPart, CorpusPart]: ...
 def divided(
-    corpus: Corpus | FiledCorpus, held_out_share: float, by: str = "document"
+    corpus: Corpus | FiledCorpus, held_out_share: float, by: str | None = None
 ) -> tuple[CorpusPart, CorpusPart]:
     """Return the training text and the held-out text, split as in training.
 
@@ -59,14 +61,14 @@ def divided(
     if isinstance(corpus, FiledCorpus):
         text = upload_held_out(by)
         return corpus.divided(held_out_share, by, None if text is None else upload_folder(text))
-    # Both parts have notes and columns, too.
-    labels = corpus.file_notes, corpus.encodings, tuple(corpus.columns.items())
+    # Equal texts can be in other folders; and both parts have notes and columns, too.
+    labels = corpus.names, corpus.file_notes, corpus.encodings, tuple(corpus.columns.items())
     return _divided(corpus, labels, held_out_share, by)
 
 
 @cached()
 def _divided(
-    corpus: Corpus, labels: Hashable, held_out_share: float, by: str
+    corpus: Corpus, labels: Hashable, held_out_share: float, by: str | None
 ) -> tuple[Corpus, Corpus]:
     return divide(corpus, held_out_share, by)
 

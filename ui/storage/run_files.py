@@ -162,7 +162,7 @@ class CorpusOrigin:
     upload_id: str = ""
     """What an uploaded corpus or a long pasted text is kept under in the store; empty if it is
     not."""
-    held_out_by: str = "document"
+    held_out_by: str | None = None
     """As `divide` in `held_out_text` takes it."""
 
 

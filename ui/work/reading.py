@@ -47,7 +47,7 @@ def read_files(
     encoding: Mapping[str, str],
     errors: DecodingErrors = "strict",
     held_out_share: float,
-    held_out_by: str = "document",
+    held_out_by: str | None = None,
     kept_column: str | None = None,
     on_progress: Callable[[float], None],
     on_wait: Callable[[], object],

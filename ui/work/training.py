@@ -103,10 +103,12 @@ def train_and_store(
     report(TrainingStep(*sizes, is_saving=True))
     newness = by_folder = None
     if held_out.documents and not was_cancelled:
-        parts = split_by_folder(corpus, request.held_out_share, HELD_OUT_SEED)
+        is_by_document = held_out.how is not None and held_out.how.by == "document"
+        parts = None
+        if is_by_document:
+            parts = split_by_folder(corpus, request.held_out_share, HELD_OUT_SEED)
         newness = measure_newness(run.pretokens, held_out, parts, run.config.pretokenizer)
-        is_asked = request.origin.held_out_by == "document" and newness.depends_on_folder
-        if parts is not None and is_asked and not should_stop():
+        if parts is not None and newness.depends_on_folder and not should_stop():
             rest, folders = parts
             by_folder = FolderCheck(learn(rest, None).tokenizer, folders)
     trained = Trained(
