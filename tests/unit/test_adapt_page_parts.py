@@ -70,7 +70,7 @@ def test_held_out_text_may_hold_symbols_that_the_base_lacks() -> None:
         assert before >= after > 0
     finally:
         background_work.replacings().close()
-        background_work.replacings.clear()
+        background_work.replacings.cache_clear()
 
 
 def test_tokens_that_were_learned_again_are_not_gone() -> None:
