@@ -5,9 +5,10 @@ Reading whole files, streaming them and counting them in stretches all decide by
 
 from __future__ import annotations
 
-import codecs
 import os
 from typing import Final, Literal, NamedTuple
+
+from bpe_core.corpus.encoding_guess import shown_encoding
 
 Packing = Literal["gzip", "bzip2", "xz", "zstd"]
 
@@ -176,14 +177,14 @@ def is_table(head: bytes, kind: str) -> bool:
 
 
 def is_plain_text(head: bytes, name: str) -> bool:
-    """Return True if a file may be UTF-8 text without rows, by its name and its first bytes.
+    """Return True if a file may be UTF-8 text without rows, by its name and its `JUDGED_BYTES`.
 
     >>> is_plain_text(b"hug", "a.py"), is_plain_text(b"text\\nhug", "a.csv")
     (True, False)
     """
-    is_utf16 = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    packed = is_packed(head) or other_kind(head, name) is not None
-    return not (is_utf16 or packed or is_table(head, file_suffix(name)))
+    if is_packed(head) or other_kind(head, name) or is_table(head, file_suffix(name)):
+        return False
+    return shown_encoding(head) is None
 
 
 def other_kind(head: bytes, name: str) -> OtherKind | None:

@@ -10,10 +10,15 @@ import numpy as np
 import regex
 
 from bpe_core.checks import describe
+from bpe_core.corpus.encoding_guess import (
+    JUDGED_BYTES,
+    guessed_encodings,
+    has_controls,
+    shown_encoding,
+)
 from bpe_core.corpus.file_kinds import HEAD_BYTES, other_kind
 from bpe_core.corpus.notes import Note
 from bpe_core.errors import ConfigError, CorpusError, TextDecodingError, UnsupportedFileError
-from bpe_core.extras import needs_extra
 
 # UTF-32 before UTF-16: its little-endian mark starts with that of UTF-16.
 _BYTE_ORDER_MARKS = (
@@ -24,39 +29,10 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
-# UTF-8 with more NUL bytes than both this share and this number is not text.
-_MAX_NULS = 0.05
-_FEW_NULS = 4
-
-# The encodings to guess from if a file is not UTF-8. Python has many more codecs, but they are
-# hardly used and fit any bytes.
-LEGACY_ENCODINGS = (
-    "cp1252",
-    "cp1250",
-    "cp1251",
-    "cp1253",
-    "cp1254",
-    "cp1255",
-    "cp1256",
-    "cp1257",
-    "cp1258",
-    "cp874",
-    "koi8_r",
-    "koi8_u",
-    "cp932",
-    "euc_jp",
-    "gb18030",
-    "big5",
-    "cp949",
-)
-
 # Python has these too, but they are for domain names and source code.
 _NOT_FOR_FILES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined")
 
-_SAMPLE_BYTES = 32_768
 _PIECE = 1 << 20
-_BEYOND_ASCII = regex.compile(rb"[\x80-\xff]")
-_LINE_END = regex.compile(rb"\r\n|\r|\n")
 _STRAY_CONTROL = regex.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]")
 
 DecodingErrors = Literal["strict", "replace"]
@@ -64,47 +40,6 @@ DecodingErrors = Literal["strict", "replace"]
 REPLACEMENT: Final = "\ufffd"
 REPLACING: Final = "replace the bytes that do not fit (errors='replace')"
 """How an error offers to replace them."""
-
-
-# The letters beyond ASCII of each language, in the order in which the encodings are tried.
-_ALPHABETS: Final = {
-    "cp1252": (
-        "äöüß",
-        "àâæçéèêëîïôœùûüÿ",
-        "áéíñóúüªº",
-        "áàâãçéêíóôõúüªº",
-        "àèéìíîòóùúªº",
-        "åäöéàü",
-        "æøåéèêóòô",
-        "áðéíóúýþæö",
-        "ëïéèêüöáóí",
-        "àçèéíïòóúü·ñªº",
-        "áéíóú",
-        # English: names and loanwords.
-        "éèêëïîôñçöüàâäáíóúåæø",
-    ),
-    "cp1250": (
-        "ąćęłńóśźż",
-        "áčďéěíňóřšťúůýž",
-        "áäčďéíĺľňóôŕšťúýž",
-        "áéíóöőúüű",
-        "ăâîşţ",
-        "čćđšž",
-    ),
-    "cp1254": ("çğıiöşüâîû",),
-    "cp1257": ("ąčęėįšųūž", "āčēģīķļņšūž", "äõöüšž"),
-}
-# Typography that all of these encodings have, and cp1252 first.
-_PUNCTUATION: Final = frozenset("‘’‚“”„–—…•«»‹›¿¡§©®°™€£·×\xa0\xad½¼¾²³†‡µ¶´¢¥‰")
-_MIN_COVERED: Final = 0.97
-_ASCII_LETTER: Final = regex.compile(rb"[A-Za-z]")
-_HIGH_BYTE: Final = regex.compile(rb"[\x80-\xff]")
-# A letter, or a symbol within a word or before one, as in `³ódŸ`: it stands for a letter.
-_LETTER_OR_SYMBOL: Final = regex.compile(
-    r"[\p{L}--[A-Za-z]]|(?<=\p{L})[^\p{L}\p{M}\x00-\x7f’‘\xad·–—](?=\p{L})"
-    r"|[\p{So}\p{Sc}\p{Sk}¹²³¼½¾](?=\p{L})",
-    regex.VERSION1,
-)
 
 
 class DecodedText(NamedTuple):
@@ -145,16 +80,11 @@ def decode_text(
                 note = f"read as {marked}, as its byte order mark says"
             return decoded._replace(note=Note("mark", name, f"{name}: {note}."))
     refuse_other_kinds(data, name)
-    bare = _utf16_without_mark(data)
-    if bare:
-        note = f"{name}: read as {bare}, guessed from its NUL bytes."
-        decoded = _decode_exactly(data, bare, name, 0, errors)
-        return decoded._replace(note=decoded.note or Note("encoding", name, note, bare))
-    nuls = data.count(0)
-    if nuls > max(_MAX_NULS * len(data), _FEW_NULS):
-        raise UnsupportedFileError(
-            f"{name} is not text: {nuls:,} of its {len(data):,} bytes are NUL. Give a text file."
-        )
+    if shown := shown_encoding(data[:JUDGED_BYTES]):
+        decoded = _decode_exactly(data, shown, name, 0, errors)
+        note = f"{name}: read as {shown}, guessed from its bytes."
+        return decoded._replace(note=decoded.note or Note("encoding", name, note, shown))
+    refuse_controls(data, name)
     try:
         return DecodedText(data.decode(), "utf-8", None)
     except UnicodeDecodeError as error:
@@ -218,17 +148,19 @@ def refuse_other_kinds(data: bytes, name: str) -> None:
         raise UnsupportedFileError(f"{name} is {found.what}, not text. {found.remedy}")
 
 
-def _utf16_without_mark(data: bytes) -> str | None:
-    head = data[:4096]
-    if len(head) < 4 or len(data) % 2:
-        return None
-    even, odd = head[0::2].count(0), head[1::2].count(0)
-    half = len(head) // 2
-    if odd > 0.4 * half and even < 0.02 * half:
-        return "utf-16-le"
-    if even > 0.4 * half and odd < 0.02 * half:
-        return "utf-16-be"
-    return None
+def refuse_controls(data: bytes, name: str) -> None:
+    """Raise UnsupportedFileError for bytes of which many are control characters.
+
+    >>> refuse_controls(bytes(9), "a.bin")
+    Traceback (most recent call last):
+    bpe_core.errors.UnsupportedFileError: a.bin is not text: 9 of its 9 bytes are NUL. Give a text \
+file.
+    """
+    nuls = data.count(0)
+    if nuls and has_controls(data):
+        raise UnsupportedFileError(
+            f"{name} is not text: {nuls:,} of its {len(data):,} bytes are NUL. Give a text file."
+        )
 
 
 def _decode_legacy(data: bytes, name: str, first_bad: int, errors: DecodingErrors) -> DecodedText:
@@ -237,7 +169,7 @@ def _decode_legacy(data: bytes, name: str, first_bad: int, errors: DecodingError
     # Other encodings almost never form UTF-8 sequences by accident: a file with many of them is
     # damaged UTF-8, and any other reading would be mojibake.
     if valid <= invalid:
-        for encoding in _guesses(data, name):
+        for encoding in guessed_encodings(data, name):
             tried.append(encoding)
             try:
                 text = data.decode(encoding)
@@ -271,34 +203,6 @@ def _utf8_sequences(data: bytes) -> tuple[int, int]:
         invalid += int(np.count_nonzero((codes >= 0xDC80) & (codes <= 0xDCFF)))
         beyond_ascii += int(np.count_nonzero(codes > 0x7F))
     return beyond_ascii - invalid, invalid
-
-
-def _guesses(data: bytes, name: str) -> Iterator[str]:
-    sample = _lines_beyond_ascii(data)
-    own = latin_guess(sample)
-    if own is not None:
-        yield own
-    # Imported here because it is slow, and most files are UTF-8.
-    with needs_extra("tables", f"{name} is not UTF-8. Guessing its encoding"):
-        from charset_normalizer import from_bytes
-
-    for match in from_bytes(sample, cp_isolation=list(LEGACY_ENCODINGS)):
-        if match.encoding != own:
-            yield match.encoding
-
-
-def _lines_beyond_ascii(data: bytes) -> bytes:
-    """Return lines with bytes beyond ASCII: only they differ between encodings."""
-    lines: list[bytes] = []
-    size = end = 0
-    while size <= _SAMPLE_BYTES and (found := _BEYOND_ASCII.search(data, end)):
-        begin = max(data.rfind(b"\n", end, found.start()), data.rfind(b"\r", end, found.start()))
-        begin = max(end, begin + 1)
-        line_end = _LINE_END.search(data, found.start())
-        end = line_end.end() if line_end else len(data)
-        lines.append(data[begin : min(end, begin + _SAMPLE_BYTES)])
-        size += end - begin
-    return b"".join(lines)
 
 
 def whole_characters(data: bytes) -> tuple[bytes, bytes]:
@@ -362,40 +266,3 @@ def decoded(piece: bytes, name: str, at: int, where: str = "") -> str:
             f"{name} is not valid UTF-8 at byte {at + error.start:,}{where} "
             f"(0x{piece[error.start]:02X}). Save it again as UTF-8, or {REPLACING}."
         ) from None
-
-
-def latin_guess(data: bytes) -> str | None:
-    """Return the encoding in which a text has the letters of one language, or None.
-
-    Encodings such as cp1252 and cp1250 give nearly every byte a letter, so a wrong one still
-    decodes. But it then yields letters that no single language has together: `Pøíliš žluký` is not
-    in any. Western encodings come first if several fit. None also stands for text in other scripts.
-
-    >>> latin_guess("déjà vu à la plage".encode("cp1252"))
-    'cp1252'
-    >>> latin_guess("zażółć gęślą jaźń".encode("cp1250"))
-    'cp1250'
-    """
-    if len(_HIGH_BYTE.findall(data)) > 2 * len(_ASCII_LETTER.findall(data)):
-        return None
-    best, covered_best = None, 0.0
-    for encoding, alphabets in _ALPHABETS.items():
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        covered = _most_covered(text, alphabets)
-        if covered > covered_best:
-            best, covered_best = encoding, covered
-    return best if covered_best >= _MIN_COVERED else None
-
-
-def _most_covered(text: str, alphabets: tuple[str, ...]) -> float:
-    """Return the share of letters beyond ASCII that one alphabet has, for the best of them."""
-    letters = _LETTER_OR_SYMBOL.findall(text)
-    if not letters:
-        beyond_ascii = [character for character in text if not character.isascii()]
-        return sum(c in _PUNCTUATION for c in beyond_ascii) / (len(beyond_ascii) or 1)
-    return max(
-        sum(letter.lower() in alphabet for letter in letters) for alphabet in alphabets
-    ) / len(letters)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bpe_core.corpus.file_kinds import HEAD_BYTES, is_plain_text
+from bpe_core.corpus.encoding_guess import JUDGED_BYTES
+from bpe_core.corpus.file_kinds import is_plain_text
 from bpe_core.corpus.text_decoding import decoded, read_pieces
 from bpe_core.corpus.urls import reading
 from bpe_core.counting.metaspace_words import write_words
@@ -53,7 +54,7 @@ def stream_corpus(paths: Iterable[str | os.PathLike[str]]) -> StreamedCorpus:
     begins: list[int] = []
     for path in files:
         with reading(os.fspath(path)) as file:
-            head = file.read(HEAD_BYTES)
+            head = file.read(JUDGED_BYTES)
             size = os.fstat(file.fileno()).st_size
         if not is_plain_text(head, path.name):
             raise UnsupportedFileError(

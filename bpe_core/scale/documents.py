@@ -162,6 +162,8 @@ class StretchReading:
                         values = values_on(bare)
                     except UnicodeDecodeError:
                         values = values_on(self._checked(bare, name, at + len(line) - len(bare)))
+                except TextDecodingError:
+                    raise
                 except (ValueError, RecursionError):
                     bad_at = bad_at if n_bad else at
                     n_bad += 1

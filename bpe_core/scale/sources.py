@@ -15,6 +15,7 @@ from bpe_core.corpus.columns import (
     describe_row_columns,
     no_text_column,
 )
+from bpe_core.corpus.encoding_guess import JUDGED_BYTES, shown_encoding
 from bpe_core.corpus.file_kinds import (
     JSON_LINES,
     TABLE_KINDS,
@@ -30,7 +31,7 @@ from bpe_core.corpus.parquet import open_parquet_file
 from bpe_core.corpus.readers import skipped
 from bpe_core.corpus.text_decoding import (
     DecodingErrors,
-    decode_text,
+    refuse_controls,
     refuse_other_kinds,
     whole_characters,
 )
@@ -39,7 +40,6 @@ from bpe_core.errors import (
     BpeError,
     CorpusError,
     EmptyCorpusError,
-    MissingExtraError,
     UnsupportedFileError,
 )
 from bpe_core.files.regular_files import ARCHIVE_DAMAGE
@@ -53,7 +53,6 @@ _KINDS: Final[dict[str, Kind]] = {
     **dict.fromkeys(JSON_LINES, "jsonl"),
     ".parquet": "parquet",
 }
-_JUDGED_BYTES: Final = 1 << 20
 _MAX_WHOLE_BYTES: Final = 1 << 30
 
 
@@ -177,37 +176,28 @@ def describe_source(
 def _by_content(source: Source, name: str) -> Source:
     """Return a source of the kind that its beginning shows; raises UnsupportedFileError."""
     with reading(source.url) as file:
-        head = file.read(_JUDGED_BYTES)
+        head = file.read(JUDGED_BYTES)
     if (packing := detect_packing(head)) != source.packing:
         source = source._replace(packing=packing)
     if packing is not None:
         name = unpacked_name(name)[0]
         with opened(source) as file:
-            head = file.read(_JUDGED_BYTES)
+            head = file.read(JUDGED_BYTES)
     refuse_other_kinds(head, name)
-    is_cut = len(head) == _JUDGED_BYTES
+    is_cut = len(head) == JUDGED_BYTES
+    is_shown = shown_encoding(head) is not None
     # A large file is read in pieces even if it is not UTF-8, which raises an error or replaces.
     is_utf8 = are_whole_characters(whole_characters(head)[0] if is_cut else head)
-    in_pieces = is_utf8 or source.size > _MAX_WHOLE_BYTES
+    in_pieces = not is_shown and (is_utf8 or source.size > _MAX_WHOLE_BYTES)
     kind = file_suffix(name)
     if kind in (".json", *JSON_LINES):
         text = head.decode(errors="replace").removeprefix("\ufeff")
-        is_lines = in_pieces and b"\x00" not in head and are_json_lines(text, kind, is_cut=is_cut)
+        is_lines = in_pieces and are_json_lines(text, kind, is_cut=is_cut)
         return source._replace(kind="jsonl" if is_lines else "whole")
-    if source.kind == "whole":
-        return source
-    is_text = is_plain_text(head, name) and not _is_binary(head, name)
-    return source if is_text and in_pieces else source._replace(kind="whole")
-
-
-def _is_binary(head: bytes, name: str) -> bool:
-    """Return True for what may be UTF-16; raises UnsupportedFileError for what is not text."""
-    if b"\x00" not in head:
-        return False
-    try:
-        return decode_text(head[: len(head) // 2 * 2], name, errors="replace").encoding != "utf-8"
-    except MissingExtraError:
-        return True
+    if source.kind == "whole" or not is_plain_text(head, name):
+        return source._replace(kind="whole")
+    refuse_controls(head, name)
+    return source if in_pieces else source._replace(kind="whole")
 
 
 def _json_columns(source: Source) -> tuple[TableColumns, bool]:

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 import bpe_core as bpe
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.separated import SeparatedRows
-from bpe_core.errors import CorpusError
+from bpe_core.counting.streamed import stream_corpus
+from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
 from bpe_core.scale.documents import StretchReading
 from bpe_core.scale.engines import ThisProcess
 from bpe_core.scale.steps import divide_sources
@@ -297,6 +298,85 @@ def test_no_text_of_json_is_lost(
     assert read_alike("a.json", data, tmp_path, column) == (tuple(documents), set(notes))
     printed = json.dumps(value, indent=1).encode()
     assert read_alike("a.json", printed, tmp_path, column) == (tuple(documents), set(notes))
+
+
+# Most are short, and some have no letter beyond ASCII.
+ENCODED = {
+    "cp1252": [
+        "It was 25°C.\n", "id: 25°C today, 30°F tomorrow", "5 µm and 6µg\n", "©Acme\n©Acme\n",
+        "Use the Foo®Bar system and ©Acme Inc.\n", "±5 V", "¥100", "50 µ", "20°", "3²=9", "¼ cup",
+        "§5 says so", "A·B", "He paid £5", "37,5°C de fièvre à l’hôpital",
+    ],
+    "gb18030": ["姓名：张三，年龄：三十岁，职业：工程师。\n", "这个问题很难回答。"],
+    "big5": ["早上好，你睡得好嗎？", "他在圖書館學習漢語已經三年了。"],
+    "euc_jp": ["おはよう、よく眠れた？", "私は毎朝七時に起きて、駅まで歩きます。"],
+    "cp932": ["おはよう、よく眠れた？", "やかんは火にかけてあるし、パンはまだ温かい。"],
+    "cp949": ["좋은 아침이야, 잘 잤어?", "오늘은 날씨가 좋아서 공원에 갔습니다."],
+    "koi8_r": ["Доброе утро, ты хорошо спал?", "Завтра я научу тебя варить этот суп."],
+    "koi8_u": ["Діти побігли до річки, бо було спекотно."],
+    "cp1251": ["Он прочитал письмо три раза, прежде чем ответить."],
+    "cp1255": ["בוקר טוב, ישנת טוב?", "הילדים רצו אל הנהר כי היה חם."],
+    "cp1256": ["صباح الخير، هل نمت جيدا؟"],
+    "cp874": ["สวัสดีตอนเช้า เมื่อคืนนอนหลับดีไหม"],
+    "iso2022_jp": ["日本語のテキストです。\n", "abc 日本語 def"],
+    "iso2022_kr": ["안녕하세요 여러분"],
+    "hz": ["早上好，你睡得好吗？ Good."],
+    "utf-7": ["Größe + Straße = größer", "Это русский текст."],
+}  # fmt: skip
+WIDE = [
+    "plain English words", "Это русский текст. ok\n", "Καλημέρα, τι κάνετε;", "สวัสดีตอนเช้า",
+    "这是中文文本，用于测试。\n", "明天我教你做这个汤。", "やかんは火にかけてあるし、温かい。",
+    "좋은 아침이야, 잘 잤어?", "सुप्रभात, क्या तुम अच्छी तरह सोए?", "דילוג על השורה",
+]  # fmt: skip
+WITHOUT_MARK = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
+ALL_ENCODED = [
+    *((encoding, text) for encoding, texts in ENCODED.items() for text in texts),
+    *((encoding, text) for encoding in WITHOUT_MARK for text in WIDE),
+]
+
+
+@pytest.mark.parametrize("encoding", [*ENCODED, *WITHOUT_MARK])
+def test_a_text_in_another_encoding_is_read_and_noted(encoding: str, tmp_path: Path) -> None:
+    texts = [text for each, text in ALL_ENCODED if each == encoding]
+    found = [read_alike("a.txt", text.encode(encoding), tmp_path) for text in texts]
+    assert found == [((text,), {"encoding"}) for text in texts]
+    table = f"id,text\n1,{texts[0].strip()}\n"
+    if ";" not in table and table.count(",") == 2:
+        assert read_alike("a.csv", table.encode(encoding), tmp_path).documents == (
+            texts[0].strip(),
+        )
+    (tmp_path / "a.txt").write_bytes(texts[-1].encode(encoding))
+    if encoding.startswith(("utf", "iso", "hz")):
+        with pytest.raises(UnsupportedFileError, match="not plain UTF-8 text"):
+            stream_corpus([tmp_path / "a.txt"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\x1b[31mred\x1b(B\x1b[m and more",
+        '(format t "~{~a~^, ~}" list)',
+        "a +b- c +- d, C+Abc-",
+        "a\x08b: größer, 早上好\x08",
+        "\x0c\x0b1 + 1 = 2\t",
+        "one NUL \x00 in a long enough text",
+        "one NUL \x00 in a long enough text, größer",
+    ],
+)
+def test_utf8_is_not_taken_for_another_encoding(text: str, tmp_path: Path) -> None:
+    for each in (text, f"{text} "):  # of even and odd length
+        assert read_alike("a.txt", each.encode(), tmp_path) == ((each,), frozenset())
+
+
+@pytest.mark.parametrize("data", [bytes(range(256)) * 8, bytes(range(16)) * 99, bytes(99)])
+def test_bytes_that_are_not_text_are_refused(data: bytes, tmp_path: Path) -> None:
+    assert read_alike("a.bin", data, tmp_path) == ((), frozenset())
+
+
+def test_a_bad_byte_far_on_in_json_lines_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b'{"text": "hug"}\n' * 70_000 + b'{"text": "h\xffg"}\n')
+    with pytest.raises(TextDecodingError, match=r"not valid UTF-8 at byte 1,120,011 \(0xFF\)"):
+        bpe.count_files([tmp_path], tmp_path / "counts", work=tmp_path / "work")
 
 
 @given(
