@@ -28,7 +28,7 @@ WHAT: Final = {
 
 
 def draw(stored: StoredRun, job: JobStatus | None) -> None:
-    live = jobs.manager().find_live(job.id) if job is not None and job.is_live else None
+    live = None if job is None else jobs.manager().find_live(job.id)
     fill_corpus_once(stored, live)
     mode = choose_one("What to do", list(WHAT), key="adapt")
     st.markdown(f":gray[:small[{WHAT[mode]}]]")

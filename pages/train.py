@@ -58,7 +58,7 @@ forms, _, result = st.columns([24, 1, 16])
 with result, training_outcome(is_live=live is not None):
     heading = show_outcome(job, open_run)
 with forms:
-    chosen, config = show_forms(can_train=live is None, filled=filled_settings(open_run, training))
+    chosen, config = show_forms(can_train=live is None, filled=filled_settings(open_run))
 if heading is not None and open_run is not None:
     changes = form_changes(open_run.run, chosen.training.sha256 if chosen else None, config)
     show_heading(

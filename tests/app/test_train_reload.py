@@ -150,6 +150,27 @@ def test_the_forms_hold_a_training_that_is_running(
     assert form_values(again) == forms
 
 
+def test_a_training_that_a_restart_ended_is_named_and_its_forms_stay(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with held_back(monkeypatch) as (_, reached):
+        app = paste(choose(open_app(), preset="Classroom"), RHYME)
+        app.slider(key="corpus_held_out").set_value(20).run()
+        (size,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))
+        size.set_value(int(size.value or 0) + 7).run()
+        app.button(key="train").click().run()
+        assert reached.wait(60)
+        app.run()
+        query = read_query(app)
+        assert "job" in query
+    again = open_app(**{**query, "job": "f" * 32})
+    assert "was probably restarted" in again.warning[0].value
+    assert "job" not in again.query_params
+    assert form_values(again) == form_values(app)
+    train(again)
+    assert load_run(in_address(again, "run")).run.config.vocab_size == size.value
+
+
 def form_values(app: AppTest) -> dict[str, object]:
     kinds = ("segmented_control", "selectbox", "select_slider", "slider", "text_area")
     widgets: list[Any] = [w for kind in (*kinds, "number_input") for w in app.get(kind)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +13,7 @@ import bpe_core as bpe
 from bpe_core.files.store import new_id
 from ui.storage.run_files import CorpusOrigin
 from ui.storage.run_store import Trained, folder_check, load_run, store_run
-from ui.storage.training_requests import TrainingRequest
-from ui.work.training import StoredTraining, train_and_store
+from ui.work.training import StoredTraining, TrainingRequest, train_and_store
 
 CONFIG = bpe.TrainingConfig(400)
 ORIGIN = CorpusOrigin("upload", "", 10)
@@ -41,9 +39,6 @@ def trained(corpus: bpe.Corpus, by: str = "document") -> str:
         config=CONFIG,
         held_out_share=0.1,
         origin=replace(ORIGIN, held_out_by=by),
-        visitor="",
-        n_bytes=corpus.n_bytes,
-        asked_at=time.time(),
     )
     stored = train_and_store(
         request,

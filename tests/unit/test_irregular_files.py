@@ -16,9 +16,8 @@ from bpe_core.files.regular_files import NotRegularError, read_regular
 from bpe_core.files.store import MANIFEST
 from bpe_core.formats.run_archive import load_run as load_archive
 from tests.unit.test_store import HUGS, RUN
-from ui.storage import base_tokenizer, training_requests
+from ui.storage.base_tokenizer import read_base
 from ui.storage.keeping import sweep_store
-from ui.storage.run_files import CorpusOrigin
 from ui.storage.run_store import (
     Trained,
     find_run_name,
@@ -27,7 +26,6 @@ from ui.storage.run_store import (
     store_run,
     training_text,
 )
-from ui.storage.training_requests import TrainingRequest, keep_request, left_requests
 from ui.storage.upload_store import keep_text, load_text
 
 OF_RUN = ("details.json", "held_out_tokens_after.npy", "name.json", "run.npz")
@@ -123,31 +121,10 @@ def test_a_corpus_on_disk_is_damaged(name: str, tmp_path: Path) -> None:
         read_corpus_files(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["request.json", "starts", "lock", "base.bpe.json"])
-def test_a_server_starts_beside_a_request_that_is_not_files(name: str, store: Path) -> None:
-    request = TrainingRequest(
-        id="0" * 32,
-        title="Hugs",
-        config=RUN.config,
-        held_out_share=0.1,
-        origin=CorpusOrigin("paste", "", 10),
-        visitor="",
-        n_bytes=HUGS.n_bytes,
-        asked_at=1.0,
-    )
-    kept = keep_request(request, HUGS)
-    kept.release()
-    to_pipe(kept.folder / name)
-    if name == "request.json":
-        assert left_requests() == []
-        return
-    for _, left in left_requests():
-        assert left.n_starts == 0
-        left.release()
-    if name == "base.bpe.json":
-        with pytest.raises(bpe.FormatError):
-            base_tokenizer.read_base(kept.folder)
-    assert training_requests.store_folder() == store
+def test_a_tokenizer_to_work_on_is_not_read_from_a_pipe(tmp_path: Path) -> None:
+    to_pipe(tmp_path / "base.bpe.json")
+    with pytest.raises(bpe.FormatError):
+        read_base(tmp_path)
 
 
 def test_a_lock_that_is_a_pipe_is_an_error(tmp_path: Path) -> None:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import io
 import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from pathlib import Path
+from typing import cast
 
+import psutil
 import pytest
 
 import bpe_core as bpe
+from bpe_core.corpus.corpus_files import FiledCorpus
+from bpe_core.corpus.readers import ReadOptions, Upload
+from bpe_core.corpus.reading_process import read_in_process
 from tests.new_process import run_python
 from tests.waiting import wait_until
 from ui.storage.base_tokenizer import BaseName, Extension
 from ui.storage.run_files import CorpusOrigin
-from ui.storage.run_store import Trained
+from ui.storage.run_store import Trained, load_run
+from ui.work import jobs
+from ui.work.background import UnknownWorkError
 from ui.work.jobs import JobManager
 from ui.work.task import Task
 from ui.work.training import TrainingStep
@@ -36,6 +45,9 @@ LINES = bpe.Corpus.from_text(
 )
 CONFIG = bpe.TrainingConfig(vocab_size=270)
 ORIGIN = CorpusOrigin("paste", "", 10)
+# Merging words that share little takes many seconds, so training outlasts a request.
+SLOW = bpe.Corpus.from_text(" ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(80_000)))
+SLOW_CONFIG = bpe.TrainingConfig(vocab_size=80_000, pretokenizer="whitespace")
 
 
 class Shelf:
@@ -113,7 +125,7 @@ def test_a_live_job_is_known_until_it_ends(manager: JobManager, shelf: Shelf) ->
     for job in (running, queued):
         live = manager.find_live(job)
         assert live is not None
-        assert (live.request.title, live.corpus(), live.request.how) == ("Rhymes", LINES, CONFIG)
+        assert (live.request.title, live.corpus, live.request.how) == ("Rhymes", LINES, CONFIG)
         assert live.request.origin == ORIGIN
     manager.cancel(queued)
     assert manager.find_live(queued) is None
@@ -153,17 +165,14 @@ def test_a_job_that_is_cancelled_while_it_is_stored_is_stopping_and_tells_the_st
 def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(
     manager: JobManager, shelf: Shelf
 ) -> None:
-    # Merging words that share little takes many seconds, so training outlasts the request.
-    words = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(80_000))
-    config = bpe.TrainingConfig(vocab_size=80_000, pretokenizer="whitespace")
-    job = submit(manager, bpe.Corpus.from_text(words), config, share=0)
+    job = submit(manager, SLOW, SLOW_CONFIG, share=0)
     wait_until(manager, job, lambda job: job.report.done > 0)
     manager.cancel(job)
     status = wait_until(manager, job)
     assert status.state == "cancelled"
     _, run, _ = shelf.runs[str(status.run_id)]
     assert run.stop_reason == "cancelled"
-    assert len(run.merges) < 80_000 - 257
+    assert len(run.merges) < SLOW_CONFIG.vocab_size - 257
 
 
 def test_a_job_that_is_cancelled_before_its_first_merge_stores_no_run(
@@ -215,6 +224,127 @@ def test_an_ended_job_releases_its_corpus(manager: JobManager, shelf: Shelf) -> 
         wait_until(manager, job)
     assert [ref() for ref in seen] == [None] * 3
     assert manager.status(cancelled).title == "Rhymes"
+
+
+# What is large is trained on in a process
+
+
+def left_on_disk(store: Path) -> list[Path]:
+    """Return the folders that were written for processes."""
+    return list(store.glob(".unfinished-*"))
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[JobManager]:
+    monkeypatch.setattr(jobs, "MIN_BYTES_FOR_PROCESS", 1)
+    manager = JobManager()
+    yield manager
+    manager.close()
+
+
+@pytest.mark.slow
+def test_a_process_trains_the_same_run_and_reports_progress(
+    in_process: JobManager, store: Path
+) -> None:
+    status = wait_until(in_process, submit(in_process))
+    assert (status.state, status.error) == ("finished", None)
+    assert status.report.curve
+    assert status.report.progress is not None
+    training, held_out = LINES.split(0.1)
+    stored = load_run(status.id)
+    assert stored.run.tokenizer == bpe.train(training, CONFIG).tokenizer
+    assert (stored.held_out, stored.title) == (held_out, "Rhymes")
+    assert status.report.training_bytes == training.n_bytes
+    assert left_on_disk(store) == []
+
+
+@pytest.mark.slow
+def test_a_process_extends_a_tokenizer(in_process: JobManager, store: Path) -> None:
+    base = bpe.train(LINES, bpe.TrainingConfig(260)).tokenizer
+    hostile = ("<b>\u202e\0", "New\u2028York", "'; --")
+    extension = Extension(BaseName("file-x", "<b>\u202e"), 7, hostile, ("ff00",), ("20687567",))
+    job = in_process.submit(
+        LINES, (extension, base), title="Rhymes", held_out_share=0.1, origin=ORIGIN
+    )
+    assert wait_until(in_process, job).error is None
+    stored = load_run(job)
+    assert (stored.run.base, stored.base) == (base, extension.base)
+
+
+@pytest.mark.slow
+def test_a_cancelled_process_keeps_the_merges_so_far(in_process: JobManager, store: Path) -> None:
+    job = submit(in_process, SLOW, SLOW_CONFIG)
+    wait_until(in_process, job, lambda job: job.report.done > 0)
+    in_process.cancel(job)
+    status = wait_until(in_process, job)
+    assert (status.state, status.run_id) == ("cancelled", job)
+    assert 0 < len(load_run(job).run.merges) < SLOW_CONFIG.vocab_size - 257
+    assert left_on_disk(store) == []
+
+
+@pytest.mark.slow
+def test_a_killed_process_is_an_error_that_loses_nothing_else(
+    in_process: JobManager, store: Path
+) -> None:
+    job = submit(in_process, SLOW, SLOW_CONFIG)
+    following = submit(in_process)
+    wait_until(in_process, job, lambda job: job.report.progress is not None)
+    processes = psutil.Process().children(recursive=True)
+    (process,) = (p for p in processes if "ui.work.training:train_here" in p.cmdline())
+    process.kill()
+    status = wait_until(in_process, job)
+    assert status.state == "failed"
+    assert "stopped by the system" in str(status.error)
+    assert wait_until(in_process, following).state == "finished"
+    assert left_on_disk(store) == []
+
+
+def test_what_a_process_cannot_store_is_trained_by_the_server(
+    in_process: JobManager, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BPE_EXPLORER_STORE_GB", "0.01")
+    (store / ("b" * 32)).mkdir(parents=True)
+    with (store / ("b" * 32) / "run.npz").open("wb") as file:
+        file.truncate(20_000_000)
+    status = wait_until(in_process, submit(in_process))
+    assert status.state == "finished"
+    assert load_run(status.id).run.merges
+
+
+@pytest.mark.slow
+def test_a_filed_corpus_is_trained_on_from_its_files(store: Path, tmp_path: Path) -> None:
+    lines = "".join(f"line {n}: {'hug hugs кот ' * 20}\n" for n in range(80_000)).encode()
+    upload = io.BytesIO(lines)
+    upload.name = "a.txt"  # type: ignore[attr-defined]
+    corpus = read_in_process(
+        [cast("Upload", upload)],
+        ReadOptions(),
+        held_out_share=0.1,
+        place=tmp_path,
+        on_progress=lambda _: None,
+    )
+    assert isinstance(corpus, FiledCorpus)
+    training, _ = corpus.divided(0.1)
+    manager = JobManager()
+    job = manager.submit(corpus, CONFIG, title="a.txt", held_out_share=0.1, origin=ORIGIN)
+    live = manager.find_live(job)
+    assert live is not None
+    assert live.corpus is corpus
+    assert wait_until(manager, job).state == "finished"
+    assert load_run(job).run.corpus_sha256 == training.sha256
+    manager.close()
+
+
+def test_a_training_that_an_earlier_server_ended_is_known_by_its_run(store: Path) -> None:
+    earlier, later = JobManager(), JobManager()
+    job = submit(earlier)
+    wait_until(earlier, job)
+    status = later.status(job)
+    assert (status.state, status.run_id) == ("finished", job)
+    with pytest.raises(UnknownWorkError, match="probably restarted"):
+        later.status("f" * 32)
+    for manager in (earlier, later):
+        manager.close()
 
 
 def test_a_long_curve_is_thinned_out(manager: JobManager) -> None:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple, TypeVar
 
 from bpe_core.adapting.shrink import Removals
 from bpe_core.comparison.interval_words import IntervalWords
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import FiledCorpus, link_corpus, write_corpus
-from bpe_core.files.store import make_store_folder
+from bpe_core.corpus.corpus_files import FiledCorpus, link_corpus
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.adapt.adapting_process import (
     HELD_OUT_FOLDER,
@@ -26,13 +22,12 @@ from ui.adapt.adapting_process import (
     shrink_here,
 )
 from ui.adapt.swapped import GENERAL_TEXTS, Swapped
-from ui.storage.base_tokenizer import write_base
 from ui.storage.held_out_text import HELD_OUT_SEED, upload_held_out
-from ui.storage.keeping import UNFINISHED, os_errors_as_not_kept
+from ui.storage.keeping import os_errors_as_not_kept
 from ui.storage.upload_store import upload_folder
 from ui.work.background import Background
 from ui.work.task import Progress, Status, Task
-from ui.work.work_process import call_apart
+from ui.work.work_process import call_apart, files_for_process
 
 _Result = TypeVar("_Result")
 
@@ -136,7 +131,11 @@ def _called(
     without a result.
     """
     split = TextSplit(order.held_out_share, HELD_OUT_SEED, order.held_out_by)
-    with _folder_for(order) as folder:
+    with files_for_process(order.corpus, order.tokenizer) as folder:
+        if (upload_id := upload_held_out(order.held_out_by)) is not None:
+            with os_errors_as_not_kept():
+                (folder / HELD_OUT_FOLDER).mkdir()
+                link_corpus(upload_folder(upload_id), folder / HELD_OUT_FOLDER)
         return call_apart(
             function,
             folder,
@@ -147,24 +146,3 @@ def _called(
             on_progress=task.report,
             should_stop=lambda: task.is_cancelled,
         )
-
-
-@contextmanager
-def _folder_for(order: Order) -> Generator[Path]:
-    """Write an order's files to a folder that is deleted with the block. Raises NotKeptError."""
-    with os_errors_as_not_kept():
-        place = TemporaryDirectory(
-            prefix=UNFINISHED, dir=make_store_folder(), ignore_cleanup_errors=True
-        )
-    with place as name:
-        folder = Path(name)
-        with os_errors_as_not_kept():
-            if isinstance(order.corpus, FiledCorpus):
-                link_corpus(order.corpus.folder, folder)
-            else:
-                write_corpus(folder, order.corpus)
-            write_base(folder, order.tokenizer)
-            if (upload_id := upload_held_out(order.held_out_by)) is not None:
-                (folder / HELD_OUT_FOLDER).mkdir()
-                link_corpus(upload_folder(upload_id), folder / HELD_OUT_FOLDER)
-        yield folder

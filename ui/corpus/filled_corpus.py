@@ -126,7 +126,7 @@ def fill_from_training(training: LiveTraining) -> dict[str, str | float]:
     request = training.request
     base = None if request.extension is None else request.extension.base
     title = text_title(base, request.title)
-    return _widget_values(request.origin, training.corpus(), title) | _held_out(request.origin)
+    return _widget_values(request.origin, training.corpus, title) | _held_out(request.origin)
 
 
 def fill_from_run(stored: StoredRun) -> dict[str, str | float]:

@@ -21,7 +21,6 @@ from ui.serving.ended_visits import close_regularly
 from ui.serving.limits import MessageLimit, UploadLimit
 from ui.serving.warm_up import settle_memory, warm_up_rest_in_background, warm_up_start
 from ui.storage.keeping import start_sweeping
-from ui.work import jobs
 
 
 @asynccontextmanager
@@ -39,8 +38,6 @@ async def lifespan(_: object) -> AsyncGenerator[None]:
     warm_up_rest_in_background()
     # In a thread, now and every hour.
     start_sweeping()
-    # Begins the trainings that an earlier server left.
-    jobs.manager()
     seconds = round(time.monotonic() - started, 3)
     event("server_started", seconds=seconds, kernels_compiled=kernels_are_compiled())
     closing = asyncio.create_task(close_regularly())

@@ -1,4 +1,4 @@
-"""Keep the tokenizer that a request extends, and the name of the one that a run extends."""
+"""Write the tokenizer that a process changes, and name the one that a run extends."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def text_title(base: BaseName | None, title: str) -> str:
 
 
 def write_base(folder: Path, tokenizer: Tokenizer) -> None:
-    """Write the tokenizer that a request extends into the request's folder."""
+    """Write the tokenizer that a process extends or reduces into its folder."""
     (folder / _FILE).write_bytes(next(iter(dumps(tokenizer, "native").values())))
 
 
@@ -80,5 +80,5 @@ def read_base(folder: Path) -> Tokenizer:
     try:
         data = read_regular(folder / _FILE)
     except OSError as error:
-        raise FormatError("The tokenizer of a training is missing.") from error
+        raise FormatError("The tokenizer to work on is missing.") from error
     return loads({_FILE: data})

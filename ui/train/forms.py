@@ -27,7 +27,6 @@ from ui.run.training_card import HERE
 from ui.shell import workspace
 from ui.shell.form_fields import action_row, show_missing
 from ui.shell.recent_runs import take_given
-from ui.storage.base_tokenizer import Extension
 from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
 from ui.train import settings_form
 from ui.train.cuts import show_best_cut
@@ -118,7 +117,7 @@ def fill_forms_once(stored: StoredRun) -> None:
     elif given is not None:
         corpus = corpus_or(corpus, lambda: fill_from_browser(*given))
     start_total = stored.run.tokenizer.vocab_size - len(stored.run.merges)
-    settings = read_address_settings() or (filled_settings(stored, None), start_total)
+    settings = read_address_settings() or (filled_settings(stored), start_total)
     workspace.set_widgets(corpus | settings_form.widget_values(*settings))
 
 
@@ -129,24 +128,21 @@ def fill_forms_from_training(live: LiveTraining) -> None:
     corpus = corpus_or(fill_from_address(), lambda: fill_from_training(live))
     settings = read_address_settings()
     if settings is None:
-        config = filled_settings(None, live)
+        config = live.request.config or settings_form.FIRST_SETTINGS
         origin = live.request.origin
         training, _ = corpus_summary.divided(
-            live.corpus(), origin.held_out_percent / 100, origin.held_out_by
+            live.corpus, origin.held_out_percent / 100, origin.held_out_by
         )
         settings = config, find_start(config, training).total
     workspace.set_widgets(corpus | settings_form.widget_values(*settings))
 
 
-def filled_settings(stored: StoredRun | None, live: LiveTraining | None) -> TrainingConfig:
+def filled_settings(stored: StoredRun | None) -> TrainingConfig:
     """Return the settings that the form is filled with if the address names no others.
 
-    They are those of the training or, without one, of the open run. Of a tokenizer that extends
-    another, which Train cannot make, and of the sample, they are what a new visitor sees.
+    They are those of the open run. Of a tokenizer that extends another, which Train cannot make,
+    and of the sample, they are what a new visitor sees.
     """
-    if live is not None:
-        how = live.request.how
-        return settings_form.FIRST_SETTINGS if isinstance(how, Extension) else how
     if stored is None or stored.id == SAMPLE_RUN_ID or stored.run.base is not None:
         return settings_form.FIRST_SETTINGS
     return stored.run.config

@@ -14,19 +14,39 @@ from typing import NamedTuple, Protocol
 from bpe_core.adapting.extend import extend
 from bpe_core.comparison.newness import measure_newness, split_by_folder
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import read_corpus_files
+from bpe_core.corpus.corpus_files import FiledCorpus, read_corpus_files
 from bpe_core.errors import NotKeptError
 from bpe_core.processes.report import Report
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.train import train
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import TrainingProgress
+from bpe_core.types import TrainingConfig, TrainingProgress
 from ui.storage.base_tokenizer import Extension, read_base
 from ui.storage.held_out_text import HELD_OUT_SEED, divide
-from ui.storage.run_files import FolderCheck
+from ui.storage.run_files import CorpusOrigin, FolderCheck
 from ui.storage.run_store import Trained, in_memory_run, store_run
-from ui.storage.training_requests import KeptRequest, TrainingRequest, read_request
-from ui.work.work_process import call_apart
+from ui.work.work_process import call_apart, files_for_process
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingRequest:
+    """What to train, apart from the corpus: from scratch, or by extending a tokenizer."""
+
+    id: str
+    """Also the id of the run that it will become."""
+    title: str
+    """The name of the text; may be user input."""
+    config: TrainingConfig | None = None
+    extension: Extension | None = None
+    held_out_share: float
+    origin: CorpusOrigin
+
+    @property
+    def how(self) -> TrainingConfig | Extension:
+        """The settings to train with, or how it extends a tokenizer."""
+        how = self.extension or self.config
+        assert how is not None
+        return how
 
 
 class StoreRun(Protocol):
@@ -126,44 +146,51 @@ def train_and_store(
 
 
 def train_in_process(
-    kept: KeptRequest,
-    on_progress: Callable[[TrainingStep], None],
+    request: TrainingRequest,
+    corpus: Corpus | FiledCorpus,
     *,
+    base: Tokenizer | None,
+    n_bytes: int,
+    report: Callable[[TrainingStep], None],
     is_cancelled: Callable[[], bool],
     is_wanted: Callable[[], bool],
 ) -> StoredTraining | None:
-    """Train what is asked for in a folder; return None if there is nothing to store.
+    """Train as `train_and_store` does, in a process; `n_bytes` is the size of the text.
 
     Once `is_cancelled` returns True, the merges so far are stored, unless `is_wanted` returns
-    False. Raises BpeError with what the training raised, NotKeptError if the run could not be
-    written to the store, and WorkProcessError if the process was ended without a result.
+    False. Raises BpeError with what the training raised, NotKeptError if the corpus or the run
+    could not be written to the store, and WorkProcessError if the process was ended without a
+    result.
     """
-    try:
-        return call_apart(
-            train_here,
-            kept.folder,
-            n_bytes=kept.text_bytes,
-            on_progress=on_progress,
-            should_stop=lambda: is_cancelled() and not is_wanted(),
-            should_finish=is_cancelled,
-        )
-    except CancelledError:
-        return None
+    with files_for_process(corpus, base) as folder:
+        try:
+            return call_apart(
+                train_here,
+                folder,
+                request,
+                n_bytes=n_bytes,
+                on_progress=report,
+                should_stop=lambda: is_cancelled() and not is_wanted(),
+                should_finish=is_cancelled,
+            )
+        except CancelledError:
+            return None
 
 
-def train_here(folder: Path, report: Report[TrainingStep]) -> StoredTraining | None:
-    """Train what is asked for in a folder, and store the run; raises NotKeptError if it cannot."""
+def train_here(
+    folder: Path, request: TrainingRequest, report: Report[TrainingStep]
+) -> StoredTraining | None:
+    """Train on the corpus in a folder, and store the run; raises NotKeptError if it cannot."""
 
     def follow(step: TrainingStep) -> None:
         progress = step.progress
         is_last = progress is None or progress.merges_done >= progress.merges_wanted
         report(step, must_arrive=is_last)
 
-    request = read_request(folder)
     stored = train_and_store(
         request,
         read_corpus_files(folder, stays_on_disk=True),
-        base=read_base(folder) if isinstance(request.how, Extension) else None,
+        base=read_base(folder) if request.extension is not None else None,
         store=store_run,
         report=follow,
         should_stop=report.should_finish,

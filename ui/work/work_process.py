@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.corpus_files import FiledCorpus, link_corpus, write_corpus
 from bpe_core.errors import BpeError, ProcessError, UnforeseenError
+from bpe_core.files.store import UNFINISHED, make_store_folder
 from bpe_core.processes.call import call
 from bpe_core.processes.limits import GB, Limits
+from bpe_core.tokenizer.tokenizer import Tokenizer
 from ui.host.logs import Code, event
+from ui.storage.base_tokenizer import write_base
+from ui.storage.keeping import os_errors_as_not_kept
 
 ADVICE: Final = (
     "Your corpus and settings are unchanged; a smaller corpus or other settings may work."
@@ -25,6 +34,28 @@ _Answer = TypeVar("_Answer")
 
 class WorkProcessError(BpeError):
     """A process that did a visitor's work ended without a result."""
+
+
+@contextmanager
+def files_for_process(corpus: Corpus | FiledCorpus, tokenizer: Tokenizer | None) -> Generator[Path]:
+    """Write a corpus and a tokenizer to a folder that is deleted with the block.
+
+    Raises NotKeptError if there is no room for them.
+    """
+    with os_errors_as_not_kept():
+        place = TemporaryDirectory(
+            prefix=UNFINISHED, dir=make_store_folder(), ignore_cleanup_errors=True
+        )
+    with place as name:
+        folder = Path(name)
+        with os_errors_as_not_kept():
+            if isinstance(corpus, FiledCorpus):
+                link_corpus(corpus.folder, folder)
+            else:
+                write_corpus(folder, corpus)
+            if tokenizer is not None:
+                write_base(folder, tokenizer)
+        yield folder
 
 
 def call_apart(

@@ -1,0 +1,38 @@
+"""A corpus comes back from its files, and damaged files are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import bpe_core as bpe
+from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
+
+HOSTILE = bpe.Corpus.from_documents(
+    ["hug hugs\r\n" * 50, "", "\ufeffкот 漢字 😀 \0 <b>"], ["../a.txt", "b", "<script>"]
+)
+
+
+@pytest.mark.parametrize(
+    "corpus", [HOSTILE, bpe.Corpus.from_word_counts({"hug": 10, "кот": 2**40})]
+)
+def test_a_corpus_comes_back_from_its_files(corpus: bpe.Corpus, tmp_path: Path) -> None:
+    write_corpus(tmp_path, corpus)
+    found = read_corpus_files(tmp_path)
+    assert found == corpus
+    assert (found.documents, found.names) == (corpus.documents, corpus.names)
+    assert (found.n_bytes, found.n_characters) == (corpus.n_bytes, corpus.n_characters)
+
+
+@pytest.mark.parametrize("name", ["text", "lengths.npy", "corpus.json"])
+def test_a_damaged_corpus_is_refused(name: str, tmp_path: Path) -> None:
+    write_corpus(tmp_path, HOSTILE)
+    data = (tmp_path / name).read_bytes()
+    for damaged in (b"", data[:-1], data[:20], bytes([data[0] ^ 1]) + data[1:]):
+        (tmp_path / name).write_bytes(damaged)
+        with pytest.raises(bpe.FormatError):
+            read_corpus_files(tmp_path)
+    (tmp_path / name).unlink()
+    with pytest.raises(bpe.FormatError):
+        read_corpus_files(tmp_path)
