@@ -11,7 +11,7 @@ from bpe_core.cli.fetch import fetch_missing
 from bpe_core.cli.options import out_option, tokenizer_options
 from bpe_core.cli.outputs import check_output, write_output, write_text
 from bpe_core.cli.streams import is_watched
-from bpe_core.cli.support import load_encoder, load_merges, read_ids, read_text
+from bpe_core.cli.support import load_encoder, read_ids, read_text
 from bpe_core.errors import ChatTemplateError, ConfigError
 
 
@@ -101,7 +101,7 @@ def decode(
     """
     out = out or "-"
     check_output(None, out, [tokenizer, file], force=force)
-    loaded = load_merges(tokenizer, pretokenizer, special_tokens)
+    loaded = load_encoder(tokenizer, pretokenizer, special_tokens)
     write_output(loaded.decode_bytes(read_ids(file)), out)
 
 

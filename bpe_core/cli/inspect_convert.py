@@ -15,7 +15,7 @@ from bpe_core.corpus.urls import is_url
 from bpe_core.errors import FormatError
 
 if TYPE_CHECKING:
-    from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
+    from bpe_core.tokenizer.protocol import Encoder
     from bpe_core.tokenizer.tokenizer import Tokenizer
     from bpe_core.types import Format
 
@@ -69,7 +69,7 @@ def inspect(
       $ bpe inspect gpt2 --llama-cpp
       llama.cpp calls this cut gpt-2 (also phi-2, mpt, olmo, jais, trillion, granite-docling).
     """
-    from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
+    from bpe_core.formats.running.base_encoders import OwnEncoder
     from bpe_core.unicode.byte_alphabet import to_printable
 
     if (text is not None) + opens_in + llama_cpp > 1:
@@ -99,7 +99,7 @@ def inspect(
             if word.steps:
                 click.echo(" ".join(map(write, word.ids)))
         return
-    merges = loaded.tokenizer if isinstance(loaded, AcrossWordsTokenizer) else loaded
+    merges = loaded.tokenizer if isinstance(loaded, OwnEncoder) else loaded
     click.echo(f"vocabulary      {loaded.vocab_size:,}")
     click.echo(f"merges          {len(merges.merges):,}")
     click.echo(f"alphabet        {len(merges.base_ids):,} {merges.base}")
@@ -168,7 +168,7 @@ def _is_encoded(name: str) -> bool:
     return is_encoded_folder(name)
 
 
-def _list_special_tokens(tokenizer: Tokenizer | AcrossWordsTokenizer) -> None:
+def _list_special_tokens(tokenizer: Encoder) -> None:
     """Print the first special tokens by id, one per line, and how many more there are."""
     in_order = sorted(tokenizer.special_tokens.items(), key=lambda each: each[1])
     for text, id_ in in_order[:MAX_SPECIAL_TOKENS]:

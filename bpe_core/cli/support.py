@@ -29,7 +29,7 @@ from bpe_core.errors import (
 )
 
 if TYPE_CHECKING:
-    from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
+    from bpe_core.formats.running.base_encoders import OwnEncoder
     from bpe_core.tokenizer.protocol import Encoder
     from bpe_core.tokenizer.tokenizer import Tokenizer
 
@@ -172,13 +172,13 @@ def load_encoder(name: str, pretokenizer: str | None, special_tokens: tuple[str,
 
 def load_merges(
     name: str, pretokenizer: str | None, special_tokens: tuple[str, ...]
-) -> Tokenizer | AcrossWordsTokenizer:
+) -> Tokenizer | OwnEncoder:
     """Load a tokenizer whose merges bpe_core applies; raises FormatError for all others."""
-    from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
+    from bpe_core.formats.running.base_encoders import OwnEncoder
     from bpe_core.tokenizer.tokenizer import Tokenizer
 
     encoder = load_encoder(name, pretokenizer, special_tokens)
-    if isinstance(encoder, Tokenizer | AcrossWordsTokenizer):
+    if isinstance(encoder, Tokenizer | OwnEncoder):
         return encoder
     return load_tokenizer(name, pretokenizer, special_tokens)  # raises, and says why
 

@@ -12,7 +12,6 @@ from bpe_core.checks import check_whole, describe, is_a
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.errors import ConfigError
 from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
 
 MAX_PRICE: Final = 1_000_000_000
 """Per million tokens: 1,000 for one token."""
@@ -137,11 +136,6 @@ def count_tokens(corpus: Corpus, encoder: Encoder) -> int:
     4
     """
     if corpus.word_counts is None:
-        return sum(_n_tokens(document, encoder) for document in corpus.documents)
-    return sum(times * _n_tokens(word, encoder) for word, times in corpus.word_counts.items())
-
-
-def _n_tokens(text: str, encoder: Encoder) -> int:
-    if isinstance(encoder, Tokenizer):
-        return len(encoder.encode_to_numpy(text))
-    return len(encoder.encode(text))
+        return sum(len(encoder.encode_to_numpy(document)) for document in corpus.documents)
+    counts = corpus.word_counts.items()
+    return sum(times * len(encoder.encode_to_numpy(word)) for word, times in counts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, cast
 
 from bpe_core.checks import describe, is_whole, several
@@ -42,7 +42,21 @@ def join_bytes(
     try:
         return table.join(listed)
     except KeyError:
-        raise _unknown_id(listed, table) from None
+        raise _unknown_id(listed, table.vocab) from None
+
+
+def check_ids(ids: Iterable[int] | NDArray[np.integer], vocab: Mapping[int, bytes]) -> list[int]:
+    """Return ids as a list if all are in a vocabulary; raises what `join_bytes` raises.
+
+    >>> check_ids(range(2), {0: b"a", 1: b"b"})
+    [0, 1]
+    """
+    given = _flat_ids(ids)
+    listed: list[int] = given if isinstance(given, list) else given.tolist()
+    _check_types(listed)
+    if not vocab.keys() >= set(listed):
+        raise _unknown_id(listed, vocab)
+    return listed
 
 
 def decode_utf8(data: bytes | memoryview, errors: OnInvalid) -> str:
@@ -92,8 +106,7 @@ def _check_types(ids: list[int]) -> None:
             )
 
 
-def _unknown_id(ids: list[int], table: TokenTable) -> InvalidTokenIdError:
-    vocab = table.vocab
+def _unknown_id(ids: list[int], vocab: Mapping[int, bytes]) -> InvalidTokenIdError:
     place = next(i for i, id in enumerate(ids) if id not in vocab)
     there_are = (
         f"The {len(vocab):,} ids of this tokenizer run from {min(vocab)} to {max(vocab)}."

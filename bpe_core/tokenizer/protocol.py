@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import bpe_core
 from bpe_core.chat.chat_template import ChatTemplate
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial
+from bpe_core.tokenizer.decoding import OnInvalid
 from bpe_core.types import Segment
 
 if TYPE_CHECKING:
@@ -78,8 +79,32 @@ class Encoder(Protocol):
         """Return the ids of a text; raises `TokenizationError`."""
         ...
 
+    def encode_batch(
+        self, texts: Iterable[str], allowed_special: AllowedSpecial = ()
+    ) -> list[list[int]]:
+        """Return the ids of each of several texts; raises `TokenizationError`."""
+        ...
+
+    def encode_to_numpy(self, text: str, allowed_special: AllowedSpecial = ()) -> NDArray[np.int32]:
+        """Return the ids of a text as int32[n_tokens]; raises `TokenizationError`."""
+        ...
+
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
         """Return the tokens with their positions; each byte of the text is in exactly one."""
+        ...
+
+    def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
+        """Return the bytes of ids; raises `InvalidTokenIdError` for an unknown id."""
+        ...
+
+    def decode(
+        self, ids: Iterable[int] | NDArray[np.integer], errors: OnInvalid = "replace"
+    ) -> str:
+        """Return the text of ids; raises what `decode_bytes` raises.
+
+        With "replace", bytes that are not valid UTF-8 become U+FFFD; with "strict", they raise
+        `TokenizationError`.
+        """
         ...
 
 
@@ -176,6 +201,30 @@ class NamedEncoder:
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
         """Return the tokens with their positions; each byte of the text is in exactly one."""
         return self.encoder.segments(text, allowed_special)
+
+    def encode_batch(
+        self, texts: Iterable[str], allowed_special: AllowedSpecial = ()
+    ) -> list[list[int]]:
+        """Return the ids of each of several texts; raises `TokenizationError`."""
+        return self.encoder.encode_batch(texts, allowed_special)
+
+    def encode_to_numpy(self, text: str, allowed_special: AllowedSpecial = ()) -> NDArray[np.int32]:
+        """Return the ids of a text as int32[n_tokens]; raises `TokenizationError`."""
+        return self.encoder.encode_to_numpy(text, allowed_special)
+
+    def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
+        """Return the bytes of ids; raises `InvalidTokenIdError` for an unknown id."""
+        return self.encoder.decode_bytes(ids)
+
+    def decode(
+        self, ids: Iterable[int] | NDArray[np.integer], errors: OnInvalid = "replace"
+    ) -> str:
+        """Return the text of ids; raises what `decode_bytes` raises.
+
+        With "replace", bytes that are not valid UTF-8 become U+FFFD; with "strict", they raise
+        `TokenizationError`.
+        """
+        return self.encoder.decode(ids, errors)
 
     def view(self, text: str, allowed_special: AllowedSpecial = ()) -> View:
         """Return a view of a text's tokens that shows itself in a notebook.

@@ -155,14 +155,9 @@ def _choose_way(
 
 
 def _encode_each(encoder: Encoder, run: Iterator[Section]) -> Encoded:
-    found = [np.empty(0, np.int32)]
-    for section in run:
-        text = b"".join(section).decode()
-        if isinstance(encoder, Tokenizer):
-            found.append(encoder.encode_to_numpy(text))
-        else:
-            found.append(np.array(encoder.encode(text), np.int32))
-    return np.concatenate(found), np.cumsum([len(ids) for ids in found[1:]], dtype=np.int64)
+    found = [encoder.encode_to_numpy(b"".join(section).decode()) for section in run]
+    ids = np.concatenate([np.empty(0, np.int32), *found])
+    return ids, np.cumsum([len(each) for each in found], dtype=np.int64)
 
 
 class _Documents:

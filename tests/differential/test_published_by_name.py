@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from functools import cache
 
+import numpy as np
 import pytest
 import sentencepiece
 import tiktoken
@@ -14,6 +15,7 @@ import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bpe_core as bpe
 from bpe_core.corpus.samples import parallel_texts
 from bpe_core.formats.gguf.gguf_header import parse_gguf
 from bpe_core.formats.gguf.gguf_vocabulary import from_gguf
@@ -24,6 +26,7 @@ from tests.oracles import TOKENIZERS, one_at_a_time, opened_by_name, tiktoken_gp
 from tests.strategies import hostile_texts, texts
 
 Ids = Callable[[str], list[int]]
+Text = Callable[[list[int]], str]
 _O200K_UPPER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
 _O200K_LOWER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 # Copied from the publishers' code, because their .tiktoken files hold no patterns.
@@ -64,10 +67,10 @@ PLACES = [
 
 
 @cache
-def oracle(name: str) -> Ids:
-    """Return a function that encodes with the publisher's library, without this package."""
+def oracle(name: str) -> tuple[Ids, Text]:
+    """Return what encodes and decodes with the publisher's library, without this package."""
     if name == "gpt2":
-        return tiktoken_gpt2().encode_ordinary
+        return tiktoken_gpt2().encode_ordinary, tiktoken_gpt2().decode
     found = CATALOGUE[name]
     data = (TOKENIZERS / found.file_name).read_bytes()
     if found.file_name.endswith(".tiktoken"):
@@ -80,11 +83,12 @@ def oracle(name: str) -> Ids:
             module = __import__("tiktoken_ext.openai_public", fromlist=[""])
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(module, "load_tiktoken_bpe", lambda *_, **__: ranks)
-                return tiktoken.Encoding(**getattr(module, encoding)()).encode_ordinary
+                peer = tiktoken.Encoding(**getattr(module, encoding)())
+            return peer.encode_ordinary, peer.decode
         peer = tiktoken.Encoding(
             name, pat_str=PATTERNS[name], mergeable_ranks=ranks, special_tokens={}
         )
-        return peer.encode_ordinary
+        return peer.encode_ordinary, peer.decode
     if name == "mistral-nemo":
         described = json.loads(data)
         config = described["config"]
@@ -94,11 +98,17 @@ def oracle(name: str) -> Ids:
         peer = tiktoken.Encoding(
             name, pat_str=config["pattern"], mergeable_ranks=ranks, special_tokens={}
         )
-        return lambda text: [id + n_special for id in peer.encode_ordinary(text)]
+        return (
+            lambda text: [id + n_special for id in peer.encode_ordinary(text)],
+            lambda ids: peer.decode([id - n_special for id in ids]),
+        )
     if found.file_name.endswith(".model"):
         model = sentencepiece.SentencePieceProcessor(model_proto=data)
-        return lambda text: model.encode(text)
-    return lambda text: encode_by_library(name, text, with_added=False)
+        return model.encode, model.decode
+    return (
+        lambda text: encode_by_library(name, text, with_added=False),
+        lambda ids: library(name).decode(ids, skip_special_tokens=False),
+    )
 
 
 @cache
@@ -118,7 +128,8 @@ name = one_at_a_time(oracle, library, opened_by_name)
 
 
 def assert_same(name: str, text: str) -> None:
-    assert opened_by_name(name).encode(text) == oracle(name)(text)
+    encode, _ = oracle(name)
+    assert opened_by_name(name).encode(text) == encode(text)
 
 
 @each
@@ -137,6 +148,23 @@ def test_what_is_opened_names_its_publisher_and_its_engine(name: str) -> None:
 def test_hostile_places_equal_the_library(name: str) -> None:
     for text in (*PLACES, *CATASTROPHES):
         assert_same(name, text)
+
+
+@each
+def test_what_an_own_tokenizer_can_do_equals_the_library(name: str) -> None:
+    opened, (encode, decode) = opened_by_name(name), oracle(name)
+    texts = [*PLACES, *(text.sentences[0] for text in parallel_texts())]
+    expected = [encode(text) for text in texts]
+    assert opened.encode_batch(iter(texts)) == expected
+    for text, ids in zip(texts, expected, strict=True):
+        array = opened.encode_to_numpy(text)
+        assert array.dtype == np.int32
+        assert array.tolist() == ids
+        assert opened.decode(ids) == opened.decode(array) == decode(ids)
+        assert opened.decode_bytes(ids).decode(errors="replace") == decode(ids)
+        assert opened.decode(ids[1:]) == decode(ids[1:])  # it may begin within a character
+    with pytest.raises(bpe.InvalidTokenIdError, match="There is no token with id 999999"):
+        opened.decode([999_999])
 
 
 @each

@@ -44,9 +44,12 @@ def plain(peer: tokenizers.Tokenizer, text: str) -> list[int]:
 
 @each
 @given(text=TEXTS)
-def test_the_ids_equal_the_librarys(name: str, text: str) -> None:
+def test_ids_and_texts_equal_the_librarys(name: str, text: str) -> None:
     # Texts this short almost never spell a special token.
-    assert FOREIGN[name].encode(text) == plain(PEERS[name], text)
+    ids = plain(PEERS[name], text)
+    assert FOREIGN[name].encode(text) == ids
+    assert FOREIGN[name].encode_batch([text, "a"])[0] == ids
+    assert FOREIGN[name].decode(ids) == PEERS[name].decode(ids, skip_special_tokens=False)
 
 
 @each

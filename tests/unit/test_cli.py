@@ -20,7 +20,8 @@ from bpe_core.corpus.samples import load_sample, parallel_texts
 from bpe_core.formats import folder_files
 from bpe_core.formats.checking import opened_elsewhere
 from bpe_core.formats.checking.readers import Reader
-from bpe_core.formats.load_save import load
+from bpe_core.formats.load_save import dumps, load
+from bpe_core.formats.running.run_here import NativeTokenizer
 from tests.commands import run, succeed
 from tests.new_process import run_python
 
@@ -473,7 +474,23 @@ def test_published_names_and_other_models_encode_by_their_library(tmp_path: Path
         '"max_input_chars_per_word": 100}}'
     )
     assert succeed("encode", model, stdin=b"ab").stdout == "0 1\n"
+    assert succeed("decode", model, stdin=b"0 1").stdout == "a ##b"
     assert run("inspect", model).exit_code == 1
+
+
+def test_a_tokenizer_that_normalizes_text_is_decoded_and_explained(tmp_path: Path) -> None:
+    tokenizer = bpe.train(["hugs é"] * 3, bpe.TrainingConfig(260)).tokenizer
+    described = json.loads(dumps(tokenizer, "huggingface")["tokenizer.json"])
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(described | {"normalizer": {"type": "NFC"}}))
+    ids = succeed("encode", path, stdin="hugs e\u0301".encode()).stdout
+    assert succeed("decode", path, stdin=ids.encode()).stdout == "hugs é"
+    assert f"merges          {tokenizer.n_merges}\n" in succeed("inspect", path).stdout
+    of_text = succeed("inspect", path, "--text", "e\u0301 hugs").stdout
+    assert of_text == succeed("inspect", path, "--text", "é hugs").stdout
+    opened = bpe.open_encoder(path).encoder
+    assert isinstance(opened, NativeTokenizer)
+    assert opened.explain("e\u0301 hugs")[-1].start == 1  # in the normalized text
 
 
 def test_a_published_tokenizer_is_fetched_when_it_is_first_named(

@@ -67,12 +67,30 @@ texts = st.lists(
 def test_a_batch_has_the_tokens_of_single_calls(name: str, texts: list[str]) -> None:
     tokenizer = encoder(name)
     placed = tokenizer.place_tokens(texts)
+    assert tokenizer.encode_batch(texts) == [tokenizer.encode(text) for text in texts]
     for text, columns in zip(texts, placed, strict=True):
         assert columns.ids[columns.ids >= 0].tolist() == tokenizer.encode(text)
         segments = tokenizer.segments(text)
         assert columns.ids.tolist() == [-1 if s.id is None else s.id for s in segments]
         assert columns.byte_starts.tolist() == [s.byte_start for s in segments]
         assert columns.byte_ends.tolist() == [s.byte_end for s in segments]
+
+
+@pytest.mark.slow
+@each
+@given(text=st.text(st.sampled_from("the é\n 漢😀\u200d"), max_size=30))
+def test_ids_are_decoded_as_by_the_library(name: str, text: str) -> None:
+    tokenizer = encoder(name)
+    ids = tokenizer.encode(text)
+    if name == "tiktoken":
+        assert tokenizer.decode(ids) == text
+        assert tokenizer.decode_bytes(ids[:-1]) == b"".join(tokenizer.vocab[id] for id in ids[:-1])
+        return
+    peer = sentencepiece.SentencePieceProcessor(model_proto=model(name))
+    for some in (ids, ids[1:]):
+        assert tokenizer.decode(some) == peer.decode(some)
+    begin = tokenizer.special_tokens["<s>"]  # which the library leaves out
+    assert tokenizer.decode([begin, *ids]) == "<s>" + peer.decode(ids)
 
 
 def spread_one_by_one(

@@ -28,7 +28,7 @@ def open_encoder(
     of a model on Hugging Face's hub, which is downloaded if the cache of the hub's client does not
     have it; nothing else is downloaded.
 
-    The result is an encoder: it has `encode`, `segments`, `vocab`, `engine` and `fingerprint`.
+    The result is an `Encoder`: it encodes and decodes texts, one or several, to lists and arrays.
     `engine` says whether bpe_core or the publisher's library encodes, and `provenance` why. A path
     takes precedence over a name; "./gpt2" is always a path. Only the vocabulary of a GGUF file is
     read, however large the file is. Pass `pretokenizer` for files that do not store it.
@@ -41,6 +41,8 @@ def open_encoder(
     >>> opened = open_encoder("gpt2")
     >>> opened.encode("The quick"), opened.engine, opened.name
     ([464, 2068], 'bpe_core', 'GPT-2')
+    >>> opened.decode([464, 2068])
+    'The quick'
     """
     return _open(path_or_name, pretokenizer, plainest=False)
 

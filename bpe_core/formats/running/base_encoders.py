@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from types import MappingProxyType
@@ -14,14 +14,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.errors import BpeError
+from bpe_core.checks import check_choice, several
+from bpe_core.errors import BpeError, TokenizationError
 from bpe_core.formats.running.before_merging import AddedToken
 from bpe_core.formats.running.offsets_to_segments import columns_to_segments
-from bpe_core.pretokenizers.special_tokens import AllowedSpecial
+from bpe_core.pretokenizers.special_tokens import AllowedSpecial, check_text
+from bpe_core.tokenizer.decoding import OnInvalid, check_ids, decode_utf8
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.tokenizer.segment_arrays import token_widths
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import Immutable, Segment
+from bpe_core.types import Explanation, Immutable, Segment
 
 _PLACE: Final = re.compile(r"line (\d+),? column (\d+)")
 
@@ -29,7 +31,8 @@ _PLACE: Final = re.compile(r"line (\d+),? column (\d+)")
 class PlacingEncoder(Immutable):
     """Base class of the encoders that place the tokens of several texts at once.
 
-    Each class defines `vocab` and `place_tokens`; the rest follows from them or is a default.
+    Each class defines `vocab`, `encode`, `decode_bytes` and `place_tokens`; the rest follows from
+    them or is a default.
     """
 
     model: str = "BPE"
@@ -52,6 +55,38 @@ class PlacingEncoder(Immutable):
     def vocab_size(self) -> int:
         """The number of tokens, including special and added ones."""
         return len(self.vocab)
+
+    def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
+        """Return the ids of a text; raises `TokenizationError`."""
+        raise NotImplementedError
+
+    def encode_batch(
+        self, texts: Iterable[str], allowed_special: AllowedSpecial = ()
+    ) -> list[list[int]]:
+        """Return the ids of each of several texts; raises what `encode` raises."""
+        return [self.encode(text, allowed_special) for text in listed_texts(texts)]
+
+    def encode_to_numpy(self, text: str, allowed_special: AllowedSpecial = ()) -> NDArray[np.int32]:
+        """Return the ids of a text as int32[n_tokens]; raises what `encode` raises."""
+        return np.array(self.encode(text, allowed_special), np.int32)
+
+    def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
+        """Return the bytes of ids; raises `InvalidTokenIdError` for an unknown id.
+
+        Raises `TokenizationError` for anything but a flat sequence of ids.
+        """
+        raise NotImplementedError
+
+    def decode(
+        self, ids: Iterable[int] | NDArray[np.integer], errors: OnInvalid = "replace"
+    ) -> str:
+        """Return the text of ids; raises what `decode_bytes` raises.
+
+        Ids may cut a character in two. With "replace", bytes that are not valid UTF-8 become
+        U+FFFD; with "strict", they raise `TokenizationError`.
+        """
+        check_choice("errors", errors, OnInvalid, TokenizationError)
+        return decode_utf8(self.decode_bytes(ids), errors)
 
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
         """Return the tokens with their places in a text; raises what `place_tokens` raises.
@@ -125,6 +160,10 @@ class LibraryEncoder(PlacingEncoder):
         """Each id's bytes."""
         return self._vocab
 
+    def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
+        """Return the bytes of ids; raises `InvalidTokenIdError` for an unknown id."""
+        return b"".join(map(self._vocab.__getitem__, check_ids(ids, self._vocab)))
+
 
 class OwnEncoder(PlacingEncoder):
     """Base class of the encoders that change or cut a text here, and then merge it.
@@ -166,10 +205,33 @@ class OwnEncoder(PlacingEncoder):
         parts = [self.tokenizer.fingerprint, [list(each) for each in self.added], self._steps]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
+    def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
+        """Return the bytes of ids; raises `InvalidTokenIdError` for an unknown id."""
+        return self.tokenizer.decode_bytes(ids)
+
+    def explain(self, text: str) -> list[Explanation]:
+        """Return the symbols of each word and the merges applied to them, in order.
+
+        Added tokens are left out. Raises what `encode` raises.
+        """
+        raise NotImplementedError
+
     @cached_property
     def widths(self) -> NDArray[np.int64]:
         """int64[largest id + 1]: the number of bytes of each token."""
         return token_widths(self.vocab)
+
+
+def listed_texts(texts: Iterable[str]) -> list[str]:
+    """Return texts as a list; raises `ArgumentTypeError` for anything but several of them.
+
+    >>> listed_texts(["hug", "hugs"])
+    ['hug', 'hugs']
+    """
+    listed: list[str] = several(texts, "texts", "give a list of str, or call encode for one")
+    for text in listed:
+        check_text(text)
+    return listed
 
 
 @contextmanager

@@ -123,6 +123,13 @@ class AcrossWordsTokenizer(OwnEncoder):
                 ids.append(id)
         return ids
 
+    def encode_to_numpy(self, text: str, allowed_special: AllowedSpecial = ()) -> NDArray[np.int32]:
+        """Return the ids of a text as int32[n_tokens]; raises what `encode` raises."""
+        pieces = list(self._pieces(text, allowed_special))
+        if [id for _, id in pieces] == [None]:
+            return self._encoder.encode_to_numpy(pieces[0][0], frozenset(), "strict")
+        return super().encode_to_numpy(text, allowed_special)
+
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
     ) -> list[TokenColumns]:
@@ -143,7 +150,7 @@ class AcrossWordsTokenizer(OwnEncoder):
                     explained.append(replace(word, start=start))
         return explained
 
-    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+    def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
         """Return the bytes of ids; raises `InvalidTokenIdError` for an unknown id.
 
         One space at the start is left out if one is put in front of a text, as its library does.

@@ -7,9 +7,9 @@ byte-pair encoding over pre-tokens cannot represent.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, cast
 
 import numpy as np
@@ -17,7 +17,11 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.running.base_encoders import LibraryEncoder, library_failures
+from bpe_core.formats.running.base_encoders import (
+    LibraryEncoder,
+    library_failures,
+    listed_texts,
+)
 from bpe_core.formats.running.offsets_to_segments import locate_tokens
 from bpe_core.formats.sentencepiece_model import (
     BYTE,
@@ -29,6 +33,7 @@ from bpe_core.formats.sentencepiece_model import (
 )
 from bpe_core.kernels.threads import n_threads
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
+from bpe_core.tokenizer.decoding import check_ids
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.unicode.byte_alphabet import META
 
@@ -90,6 +95,35 @@ class SentencePieceTokenizer(LibraryEncoder):
         self._check(text, allowed_special)
         with self._failures():
             return cast("list[int]", self._peer.encode(text, return_type=int))
+
+    def encode_batch(
+        self, texts: Iterable[str], allowed_special: AllowedSpecial = ()
+    ) -> list[list[int]]:
+        """Return the ids of each of several texts, by all cores; raises what `encode` raises."""
+        listed = listed_texts(texts)
+        for text in listed:
+            self._check(text, allowed_special)
+        with self._failures():
+            found = self._peer.encode(listed, return_type=int, num_threads=n_threads())
+        return cast("list[list[int]]", found)
+
+    def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
+        """Return the bytes of ids; raises `InvalidTokenIdError` for an unknown id.
+
+        The library joins the pieces between special tokens, which it would leave out. Bytes that
+        are not valid UTF-8 become U+FFFD.
+        """
+        special = set(self.special_tokens.values())
+        decoded: list[bytes] = []
+        for is_special, run in groupby(check_ids(ids, self._vocab), special.__contains__):
+            if is_special:
+                decoded += map(self._vocab.__getitem__, run)
+            else:
+                with library_failures(
+                    lambda _: TokenizationError(f"{self.engine} cannot decode these ids.")
+                ):
+                    decoded.append(cast("str", self._peer.decode(list(run))).encode())
+        return b"".join(decoded)
 
     def normalized(self, text: str) -> str:
         """Return a text as the model's normalizer changes it; raises `TokenizationError`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Final
@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.running.base_encoders import LibraryEncoder, library_failures
+from bpe_core.formats.running.base_encoders import (
+    LibraryEncoder,
+    library_failures,
+    listed_texts,
+)
 from bpe_core.kernels.threads import n_threads
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
@@ -74,6 +78,12 @@ class TiktokenTokenizer(LibraryEncoder):
         fails, as it does on very long runs of one character.
         """
         return self._encoded([text], allowed_special)[0].tolist()
+
+    def encode_batch(
+        self, texts: Iterable[str], allowed_special: AllowedSpecial = ()
+    ) -> list[list[int]]:
+        """Return the ids of each of several texts, by all cores; raises what `encode` raises."""
+        return [ids.tolist() for ids in self._encoded(listed_texts(texts), allowed_special)]
 
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()

@@ -14,7 +14,7 @@ import hashlib
 import json
 import string
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from operator import itemgetter
@@ -24,16 +24,23 @@ from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.json_files import flat_steps
 from bpe_core.formats.patterns import find_pretokenizer
-from bpe_core.formats.running.base_encoders import LibraryEncoder, library_failures
+from bpe_core.formats.running.base_encoders import (
+    LibraryEncoder,
+    library_failures,
+    listed_texts,
+)
 from bpe_core.formats.running.offsets_to_segments import locate_tokens
 from bpe_core.formats.sentencepiece_model import BYTE_PIECES
 from bpe_core.pretokenizers.pretokenizers import cut_text
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
+from bpe_core.tokenizer.decoding import check_ids
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.unicode.byte_alphabet import META, from_printable
 
 if TYPE_CHECKING:
+    import numpy as np
     import tokenizers
+    from numpy.typing import NDArray
 
 # Every letter between spaces, to see what a normalizer makes of it.
 _LETTERS: Final = " ".join(string.ascii_letters)
@@ -124,6 +131,26 @@ class ForeignTokenizer(LibraryEncoder):
         fails or if only some special tokens are allowed.
         """
         return self._encoded([text], allowed_special)[0].ids
+
+    def encode_batch(
+        self, texts: Iterable[str], allowed_special: AllowedSpecial = ()
+    ) -> list[list[int]]:
+        """Return the ids of each of several texts, by all cores; raises what `encode` raises."""
+        return [found.ids for found in self._encoded(listed_texts(texts), allowed_special)]
+
+    def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
+        """Return the bytes of ids; raises `InvalidTokenIdError` for an unknown id.
+
+        Where tokens are not written in printable bytes, the library joins them as the file's
+        decoder says. Bytes that are not valid UTF-8 then become U+FFFD.
+        """
+        if self._by_bytes:
+            return super().decode_bytes(ids)
+        listed = check_ids(ids, self.vocab)
+        with library_failures(
+            lambda _: TokenizationError(f"{self.engine} cannot decode these ids.")
+        ):
+            return self._peer.decode(listed, skip_special_tokens=False).encode()
 
     def normalized(self, text: str) -> str:
         """Return a text as the file's normalizer changes it; raises what `encode` raises."""

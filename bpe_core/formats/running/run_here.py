@@ -22,6 +22,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 from itertools import chain
 from typing import Any, Final
@@ -39,6 +40,7 @@ from bpe_core.pretokenizers.pretokenizers import cut_text
 from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import TokenColumns
 from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.types import Explanation
 from bpe_core.unicode.kinds import code_points
 
 _NEVER_IN_UTF8: Final = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
@@ -54,6 +56,7 @@ _LOOKED_AT: Final = (
 _VOWEL_JAMO: Final = range(0x1161, 0x1176)
 _FINAL_JAMO: Final = range(0x11A8, 0x11C3)
 _MAX_CACHED: Final = 16  # characters
+_NO_IDS: Final = np.empty(0, np.int32)
 _BLOCK: Final = 1 << 20  # characters, of 20 bytes each while they are looked at
 
 
@@ -100,23 +103,41 @@ class NativeTokenizer(OwnEncoder):
 
         Added tokens that are not special are found in any text.
         """
+        return self.encode_to_numpy(text, allowed_special).tolist()
+
+    def encode_to_numpy(self, text: str, allowed_special: AllowedSpecial = ()) -> NDArray[np.int32]:
+        """Return the ids of a text as int32[n_tokens]; raises what `encode` raises."""
         check_text(text)
         allowed = allowed_tokens(self.special_tokens, allowed_special)
-        ids: list[int] = []
+        found: list[NDArray[np.int32]] = []
         for piece, id in self._pieces(text, allowed):
             if id is not None:
-                ids.append(id)
+                found.append(np.array([id], np.int32))
                 continue
-            of_piece = self._complete.encode_to_numpy(piece)
-            if self._left_out and self._lacks_some(of_piece):
-                of_piece = self._complete.encoder.encode_without(piece, self._left_out)
-            if self._lacks_some(of_piece):
-                return self._foreign.encode(text, allowed_special)
-            if ids:
-                ids += of_piece.tolist()
-            else:  # most texts are one piece, whose list need not be copied
-                ids = of_piece.tolist()
-        return ids
+            ids = self._complete.encode_to_numpy(piece)
+            if self._left_out and self._lacks_some(ids):
+                ids = self._complete.encoder.encode_without(piece, self._left_out)
+            if self._lacks_some(ids):
+                return self._foreign.encode_to_numpy(text, allowed_special)
+            found.append(ids)
+        # Most texts are one piece, which need not be copied.
+        return found[0] if len(found) == 1 else np.concatenate([_NO_IDS, *found])
+
+    def explain(self, text: str) -> list[Explanation]:
+        """Return the symbols of each word and the merges applied to them, in order.
+
+        Places are those in the normalized text, and added tokens are left out. Raises
+        `UnknownSymbolError` for a byte that is not a token.
+        """
+        check_text(text)
+        explained: list[Explanation] = []
+        start = 0
+        for piece, id in self._pieces(text, frozenset()):
+            if id is None:
+                words = self.tokenizer.explain(piece)
+                explained += [replace(word, start=start + word.start) for word in words]
+            start += len(piece)
+        return explained
 
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
