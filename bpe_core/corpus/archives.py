@@ -9,8 +9,8 @@ import lzma
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
-from typing import Any, BinaryIO, Final, NamedTuple, cast
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, Final, NamedTuple, Protocol, cast
 
 from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.file_kinds import Packing, is_left_out, is_tar
@@ -33,12 +33,58 @@ def open_packed(file: BinaryIO, packing: Packing, name: str) -> BinaryIO:
     if packing == "gzip":
         return cast("BinaryIO", gzip.GzipFile(fileobj=file))
     if packing == "bzip2":
-        return cast("BinaryIO", bz2.BZ2File(file))
+        return cast("BinaryIO", io.BufferedReader(_Streams(file, bz2.BZ2Decompressor), _PIECE))
     if packing == "xz":
-        return cast("BinaryIO", lzma.LZMAFile(file))
+        return cast("BinaryIO", io.BufferedReader(_Streams(file, lzma.LZMADecompressor), _PIECE))
     arrow = import_arrow(f"Reading {name}")
     stream = arrow.CompressedInputStream(arrow.PythonFile(file, "r"), "zstd")
     return cast("BinaryIO", io.BufferedReader(stream, _PIECE))
+
+
+class _Decompressor(Protocol):
+    """What both modules call a decompressor, for one stream."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
+
+
+class _Streams(io.RawIOBase):
+    """What a file of several bzip2 or xz streams holds, one after another.
+
+    The classes of the standard library end without an error at a stream that is damaged near its
+    beginning, and at the zeros that may stand between streams.
+    """
+
+    def __init__(self, file: BinaryIO, begin: Callable[[], _Decompressor]) -> None:
+        self._file = file
+        self._begin = begin
+        self._stream = begin()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        while True:
+            data = b""
+            if self._stream.eof:
+                data = self._stream.unused_data or self._file.read(_PIECE)
+                while data and not (data := data.lstrip(b"\x00")):
+                    data = self._file.read(_PIECE)
+                if not data:
+                    return 0
+                self._stream = self._begin()
+            elif self._stream.needs_input:
+                data = self._file.read(_PIECE)
+                if not data:
+                    raise EOFError("it ends too early")
+            if unpacked := self._stream.decompress(data, len(buffer)):
+                buffer[: len(unpacked)] = unpacked
+                return len(unpacked)
 
 
 def unpack(data: bytes, packing: Packing, name: str, budget: Budget) -> bytes:

@@ -150,7 +150,7 @@ def describe_tallies(
     others: list[Column] = []
     for tally in tallies:
         column = Column(tally.name, tally.n_characters / total, _samples(tally.first))
-        if _is_text(tally.first):
+        if tally.n_characters and _is_text(tally.first):
             texts.append(column)
         elif column.samples:
             others.append(column)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from typing import Final, Literal, NamedTuple
 
+import regex
+
 from bpe_core.corpus.encoding_guess import shown_encoding
 
 Packing = Literal["gzip", "bzip2", "xz", "zstd"]
@@ -22,6 +24,15 @@ _PACKINGS: Final[dict[Packing, tuple[str, bytes]]] = {
     "xz": (".xz", b"\xfd7zXZ\x00"),
     "zstd": (".zst", b"\x28\xb5\x2f\xfd"),
 }
+_OTHER_ENDINGS: Final[dict[str, Packing]] = {
+    ".gzip": "gzip",
+    ".bzip2": "bzip2",
+    ".lzma": "xz",
+    ".zstd": "zstd",
+}
+# The first bytes of xz's older format, and of what zstd skips at the beginning of a file.
+_LZMA_MARK: Final = b"\x5d\x00\x00"
+_SKIPPED_BY_ZSTD: Final = regex.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 _PACKED_TARS: Final[dict[str, Packing]] = {
     ".tgz": "gzip",
     ".tbz2": "bzip2",
@@ -32,6 +43,8 @@ _BZIP2_BLOCKS: Final = (b"1AY&SY", b"\x17rE8P\x90")
 _ZIP_MARKS: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _TAR_MARK: Final = b"ustar"
 _TAR_MARK_AT: Final = 257
+_TAR_HEADER: Final = 512
+_TAR_SUM: Final = slice(148, 156)
 HEAD_BYTES: Final = 4_096
 """How much of a file's beginning shows its kind."""
 _UNPACK: Final = "Unpack it first."
@@ -125,7 +138,9 @@ def detect_packing(head: bytes) -> Packing | None:
         if head.startswith(mark):
             is_text = packing == "bzip2" and not head[4:].startswith(_BZIP2_BLOCKS)
             return None if is_text else packing
-    return None
+    if head.startswith(_LZMA_MARK):
+        return "xz"
+    return "zstd" if _SKIPPED_BY_ZSTD.match(head) else None
 
 
 def unpacked_name(name: str) -> tuple[str, Packing | None]:
@@ -140,6 +155,8 @@ def unpacked_name(name: str) -> tuple[str, Packing | None]:
     for packing, (ending, _) in _PACKINGS.items():
         if suffix == ending:
             return name[: -len(ending)], packing
+    if suffix in _OTHER_ENDINGS:
+        return name[: -len(suffix)], _OTHER_ENDINGS[suffix]
     return name, None
 
 
@@ -149,8 +166,15 @@ def is_zip(head: bytes) -> bool:
 
 
 def is_tar(head: bytes) -> bool:
-    """Return True for a tar archive."""
-    return head[_TAR_MARK_AT:].startswith(_TAR_MARK)
+    """Return True for a tar archive; the oldest have no mark, only the sum of their header."""
+    if head[_TAR_MARK_AT:].startswith(_TAR_MARK):
+        return True
+    digits = head[_TAR_SUM].strip(b" \x00")
+    if len(head) < _TAR_HEADER or not digits.isdigit() or b"8" in digits or b"9" in digits:
+        return False
+    # The sum itself counts as spaces.
+    rest = head[: _TAR_SUM.start] + b" " * 8 + head[_TAR_SUM.stop : _TAR_HEADER]
+    return int(digits, 8) == sum(rest)
 
 
 def is_archive(head: bytes) -> bool:

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, BinaryIO, Final, NamedTuple, cast
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,8 @@ class ParquetFile:
     """The names of all columns, in order."""
     strings: tuple[str, ...]
     """The names of the columns that can be read: of strings, bytes, numbers, lists and chats."""
+    ids: tuple[str, ...]
+    """Those of them with UUIDs, which have letters and are no text."""
     errors: DecodingErrors
     """What becomes of bytes that are not UTF-8."""
 
@@ -74,8 +77,9 @@ class ParquetFile:
                 n_rows += batch.num_rows
                 n_bytes += batch.nbytes
                 for name in self.strings:
-                    values = batch.column(name)
-                    n_characters[name] += _n_characters(values, arrow)
+                    values = _stored(batch.column(name), arrow)
+                    if name not in self.ids:
+                        n_characters[name] += _n_characters(values, arrow)
                     if (missing := _FIRST_VALUES - len(first[name])) > 0:
                         first[name] += self._first(values.slice(0, missing), name, n_rows)
                 if n_bytes > max_bytes / len(groups):
@@ -113,7 +117,7 @@ class ParquetFile:
         n_bytes = n_rows = 0
         for group in range(self.file.metadata.num_row_groups):
             for batch in self._batches([column], group):
-                values = batch.column(column)
+                values = _stored(batch.column(column), arrow)
                 # Before the values of a dictionary are expanded.
                 n_bytes += values.nbytes
                 if hasattr(values, "dictionary"):
@@ -151,7 +155,7 @@ class ParquetFile:
         arrow = _arrow(self.name)
         for group in groups:
             for batch in self._batches([*{column: None, **dict.fromkeys(others)}], group):
-                texts = _as_bytes(batch.column(column), arrow)
+                texts = _as_bytes(_stored(batch.column(column), arrow), arrow)
                 try:
                     texts.cast(arrow.large_string())
                     found = [text or b"" for text in texts.to_pylist()]
@@ -166,7 +170,9 @@ class ParquetFile:
                         for text in texts.to_pylist()
                     ]
                 with damage_named(self.name):
-                    values = [_as_values(batch.column(each), arrow) for each in others]
+                    values = [
+                        _as_values(_stored(batch.column(each), arrow), arrow) for each in others
+                    ]
                 yield from zip(found, zip(*values) if values else repeat(()))  # noqa: B905
 
     def _batches(self, columns: list[str] | tuple[str, ...], group: int) -> Iterator[Any]:
@@ -185,7 +191,8 @@ class ParquetFile:
                 texts: list[object] = values.dictionary.to_pylist()
                 places = cast("list[int | None]", values.indices.to_pylist())
                 return [None if place is None else _decoded(texts[place]) for place in places]
-            return list(map(_decoded, values.to_pylist()))
+            if not _has_own_text(values.type, _arrow(self.name).types):
+                return list(map(_decoded, values.to_pylist()))
         except UnicodeDecodeError:
             if self.errors == "strict":
                 raise TextDecodingError(
@@ -215,12 +222,13 @@ def open_parquet_file(
         types = _arrow(name).types
     columns = [str(column.name) for column in fields]
     strings = [str(column.name) for column in fields if _is_readable(column.type, types)]
+    ids = [str(column.name) for column in fields if _is_uuid(column.type)]
     if len(set(columns)) < len(columns):
         twice = next(column for column in columns if columns.count(column) > 1)
         raise UnsupportedFileError(
             f"{name} has two columns named {twice!r:.60}. Rename one, and export it again."
         )
-    return ParquetFile(name, file, tuple(columns), tuple(strings), errors)
+    return ParquetFile(name, file, tuple(columns), tuple(strings), tuple(ids), errors)
 
 
 def check_marks(data: bytes, name: str) -> None:
@@ -285,6 +293,8 @@ def _arrow(name: str) -> Any:
 
 def _is_readable(kind: Any, types: Any) -> bool:
     """Return True for an Arrow type whose values can be read as text."""
+    if hasattr(kind, "storage_type"):
+        return _is_readable(kind.storage_type, types)
     if types.is_dictionary(kind):
         return _is_bytes(kind.value_type, types)
     if _is_list(kind, types):
@@ -303,6 +313,7 @@ def _is_readable(kind: Any, types: Any) -> bool:
             types.is_date,
             types.is_timestamp,
             types.is_time,
+            types.is_duration,
         )
     )
 
@@ -324,6 +335,27 @@ def _is_bytes(kind: Any, types: Any) -> bool:
     return _is_string(kind, types) or fixed or any(is_kind(kind) for is_kind in binary)
 
 
+def _is_uuid(kind: Any) -> bool:
+    return getattr(kind, "extension_name", "") == "arrow.uuid"
+
+
+def _stored(values: Any, arrow: Any) -> Any:
+    """Return a column as it is stored, such as JSON as strings; UUIDs are written out."""
+    if not isinstance(values, arrow.ExtensionArray):
+        return values
+    if not _is_uuid(values.type):
+        return values.storage
+    found = values.storage.to_pylist()
+    return arrow.array([None if each is None else str(UUID(bytes=each)) for each in found])
+
+
+def _has_own_text(kind: Any, types: Any) -> bool:
+    """Return True for times and decimals, of which Python's values are no text or do not exist."""
+    plain = (types.is_integer, types.is_floating, types.is_boolean)
+    is_plain = _is_bytes(kind, types) or any(is_kind(kind) for is_kind in plain)
+    return not (is_plain or _is_list(kind, types))
+
+
 def _decoded(value: object) -> object:
     """Return bytes as a string if they are UTF-8, and other values as they are."""
     if isinstance(value, bytes):
@@ -340,15 +372,22 @@ def _as_bytes(values: Any, arrow: Any) -> Any:
     if _is_list(kind, arrow.types):
         texts = [text_in(value) for value in values.to_pylist()]
         return arrow.array(texts, arrow.large_string()).cast(arrow.large_binary())
-    return values.cast(arrow.large_string()).cast(arrow.large_binary())
+    if arrow.types.is_duration(kind):
+        values = values.cast(arrow.int64())
+    try:
+        return values.cast(arrow.large_string()).cast(arrow.large_binary())
+    except arrow.ArrowInvalid:
+        if not arrow.types.is_timestamp(kind):
+            raise
+    # A time zone that the system does not know: the same times, in UTC.
+    in_utc = values.view(arrow.timestamp(kind.unit, "UTC"))
+    return in_utc.cast(arrow.large_string()).cast(arrow.large_binary())
 
 
 def _as_values(values: Any, arrow: Any) -> list[object]:
     """Return a column as bytes of UTF-8, and what is nested in it as lists and dicts."""
     if arrow.types.is_nested(values.type):
         return values.to_pylist()
-    if isinstance(values, arrow.ExtensionArray):  # such as UUIDs, which Arrow does not cast
-        return [None if value is None else str(value) for value in values.to_pylist()]
     return _as_bytes(values, arrow).to_pylist()
 
 

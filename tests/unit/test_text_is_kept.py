@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
 import json
-from collections.abc import Sequence
+import lzma
+from collections.abc import Mapping, Sequence
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.corpus.notes import Note
+from bpe_core.corpus.readers import ReadOptions, tables_in
 from bpe_core.corpus.separated import SeparatedRows
 from bpe_core.counting.streamed import stream_corpus
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
@@ -377,6 +384,92 @@ def test_a_bad_byte_far_on_in_json_lines_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b'{"text": "hug"}\n' * 70_000 + b'{"text": "h\xffg"}\n')
     with pytest.raises(TextDecodingError, match=r"not valid UTF-8 at byte 1,120,011 \(0xFF\)"):
         bpe.count_files([tmp_path], tmp_path / "counts", work=tmp_path / "work")
+
+
+def make_old_tar(files: Mapping[str, bytes]) -> bytes:
+    """Return a tar archive as in 1979: without a mark, and with the sum of its header."""
+    data = b""
+    for name, content in files.items():
+        head = name.encode().ljust(100, b"\0") + b"000644 \x00000000 \x00000000 \x00"
+        head += b"%011o %011o " % (len(content), 0)
+        head = (head + b" " * 8).ljust(512, b"\0")
+        head = head[:148] + b"%06o\0 " % sum(head) + head[156:]
+        data += head + content.ljust(-len(content) // 512 * -512, b"\0")
+    return data + bytes(1024)
+
+
+def zstd(data: bytes) -> bytes:
+    return pa.compress(data, "zstd", asbytes=True)
+
+
+SKIPPED_BY_ZSTD = b"\x50\x2a\x4d\x18\x04\0\0\0abcd"
+HUG, PUG = b"hug and hugs\n", b"pug and pugs\n"
+ROW = b'{"text": "hug"}\n'
+PACKED = {
+    "an old tar": ("a.tar", make_old_tar({"a.txt": HUG, "b.txt": PUG}), [HUG, PUG]),
+    "an old tar, packed": ("a.tgz", gzip.compress(make_old_tar({"a.txt": HUG})), [HUG]),
+    "zstd after what it skips": ("a.zst", SKIPPED_BY_ZSTD + zstd(HUG), [HUG]),
+    "zstd in parts": ("a.zst", zstd(HUG) + SKIPPED_BY_ZSTD + zstd(PUG), [HUG + PUG]),
+    "gzip in parts": ("a.gz", gzip.compress(HUG) + gzip.compress(PUG), [HUG + PUG]),
+    "bzip2 in parts": ("a.bz2", bz2.compress(HUG) + bz2.compress(PUG), [HUG + PUG]),
+    "xz in parts": ("a.xz", lzma.compress(HUG) + lzma.compress(PUG), [HUG + PUG]),
+    "xz after zeros": ("a.xz", lzma.compress(HUG) + bytes(4) + lzma.compress(PUG), [HUG + PUG]),
+    "the older xz": ("a.lzma", lzma.compress(HUG, lzma.FORMAT_ALONE), [HUG]),
+    "other endings": ("a.jsonl.zstd", zstd(ROW), [b"hug"]),
+    "bzip2 and another file": ("a.bz2", bz2.compress(HUG) + PUG, []),
+    "xz and another file": ("a.xz", lzma.compress(HUG) + PUG, []),
+    "zstd and another file": ("a.zst", zstd(HUG) + PUG, []),
+    "bzip2 with a damaged part": ("a.bz2", bz2.compress(HUG) + bz2.compress(PUG)[:15] * 2, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "data", "documents"), PACKED.values(), ids=PACKED)
+def test_no_part_of_a_packed_file_is_lost(
+    name: str, data: bytes, documents: list[bytes], tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    texts = tuple(each.decode() for each in documents)
+    assert _whole(tmp_path / name, None).documents == texts
+    if texts:
+        assert _in_stretches(tmp_path, None).documents == texts
+    else:
+        with pytest.raises(UnsupportedFileError, match="damaged"):
+            bpe.count_files([tmp_path / name], tmp_path / "counts", work=tmp_path / "work")
+
+
+DAY = date(2024, 5, 1)
+COLUMNS: dict[str, tuple[pa.Array, list[str]]] = {
+    "JSON": (pa.array(['{"a":"hug"}', None], pa.json_()), ['{"a":"hug"}']),
+    "UUID": (
+        pa.array([b"\x01" * 16, None], pa.binary(16)).cast(pa.uuid()),
+        ["01010101-0101-0101-0101-010101010101"],
+    ),
+    "duration": (pa.array([1_500, None], pa.duration("ms")), ["1500"]),
+    "date": (pa.array([DAY, None]), ["2024-05-01"]),
+    "time": (pa.array([61, None], pa.time32("ms")), ["00:00:00.061"]),
+    "timestamp": (pa.array([0, None], pa.timestamp("ms")), ["1970-01-01 00:00:00.000"]),
+    "UTC": (pa.array([0, None], pa.timestamp("ms", "UTC")), ["1970-01-01 00:00:00.000Z"]),
+    "an unknown zone": (
+        pa.array([0, None], pa.timestamp("ms", "Mars/Phobos")), ["1970-01-01 00:00:00.000Z"],
+    ),
+    "decimal": (pa.array([Decimal("1.50"), None]), ["1.50"]),
+    "half": (pa.array([0.5, None], pa.float16()), ["0.5"]),
+    "truth": (pa.array([True, None]), ["true"]),
+    "number": (pa.array([5, None]), ["5"]),
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("parquet_here")
+@pytest.mark.parametrize(("column", "texts"), COLUMNS.values(), ids=COLUMNS)
+def test_every_type_of_a_parquet_column_is_read_if_it_is_named(
+    column: pa.Array, texts: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"x": column, "text": ["hug", "hugs"]}), path)
+    assert _whole(path, "x") == _in_stretches(tmp_path, "x") == (tuple(texts), {"skipped"})
+    assert _whole(path, None) == _in_stretches(tmp_path, None) == (("hug", "hugs"), frozenset())
+    ((_, columns),) = tables_in([path], ReadOptions(), 2)
+    assert sorted(each.name for each in columns.readable) == ["text", "x"]
 
 
 @given(
