@@ -67,7 +67,7 @@ def compare(
     """
     from bpe_core.comparison.comparison import compare as compare_tokenizers
     from bpe_core.comparison.comparison import distinct_ends
-    from bpe_core.comparison.interval_words import method_words
+    from bpe_core.comparison.interval_words import carried_words, method_words
     from bpe_core.comparison.parts import compute_gain
     from bpe_core.tokenizer.protocol import NamedEncoder
 
@@ -113,6 +113,8 @@ def compare(
     _print_table(table)
     for gain, name in zip(gains, names[1:], strict=True):
         click.echo(_difference(gain, names[0], name))
+        if gain.has_enough_text and (carried := carried_words(gain)):
+            click.echo(f"  {carried}")
     if len(names) > 1 and found.blocks is not None:
         click.echo(method_words(found.blocks))
 

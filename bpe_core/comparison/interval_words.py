@@ -1,4 +1,4 @@
-"""Describe how sure a difference is: its interval, how it was computed, or why there is none."""
+"""Describe what a difference is on, and how sure it is: its interval, or why there is none."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Final, NamedTuple
 
 from bpe_core.comparison.blocks import Blocks
 from bpe_core.comparison.comparison import compare
-from bpe_core.comparison.parts import N_RESAMPLES, TextPart, compute_gain
+from bpe_core.comparison.parts import N_RESAMPLES, TextPart, TokenSaving, compute_gain
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import MIN_UNITS, HeldOut, WhyWithin
 from bpe_core.tokenizer.protocol import Encoder
 
 _MAX_NAME: Final = 42
+_NEARLY_ALL: Final = 0.995
 _WHY_WITHIN: Final[dict[WhyWithin, str]] = {
     "": "",
     "few": f", because there are fewer than {MIN_UNITS} documents of its file type and script",
@@ -80,6 +81,30 @@ def interval_words(part: TextPart) -> str:
         return f"95% interval from {signed(part.low, digits)} to {signed(part.high, digits)}"
     low, high = sorted((abs(part.low), abs(part.high)))
     return f"95% interval {low:,.{digits}f}–{high:,.{digits}f}%"
+
+
+def carried_words(gain: TokenSaving) -> str:
+    """Return a sentence on what carries a difference if that is not words; may be empty.
+
+    >>> from math import nan
+    >>> parts = [("words", 60, 50), ("punctuation", 9, 9), ("white space", 10, 40)]
+    >>> kinds = [TextPart(*part, 30, 100 - 100 * part[1] / part[2], nan, nan) for part in parts]
+    >>> whole = TextPart("all", 79, 99, 30, 20.2, nan, nan)
+    >>> carried_words(TokenSaving(whole, (("kind", tuple(kinds)),)))
+    'All of the difference is on white space; on words alone it needs 20.0% more.'
+    """
+    carried = gain.carried_by
+    if carried is None:
+        return ""
+    most = "All" if carried.share >= _NEARLY_ALL else "Most"
+    words = f"it needs {signed(carried.words.percent_fewer)}"
+    if carried.words.own == carried.words.theirs:
+        words = "it needs as many"
+    elif carried.words.way == "unclear":
+        words = "there is no clear difference"
+    kinds = ", ".join(carried.kinds[:-1])
+    kinds = f"{kinds} and {carried.kinds[-1]}" if kinds else carried.kinds[-1]
+    return f"{most} of the difference is on {kinds}; on words alone {words}."
 
 
 def method_words(blocks: Blocks) -> str:

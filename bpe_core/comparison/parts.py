@@ -32,6 +32,10 @@ MIN_POINTS: Final = 3.0
 MIN_SCRIPT_SHARE: Final = 0.01
 """Scripts with a smaller share of all tokens are taken together."""
 OTHER_SCRIPTS: Final = "other scripts"
+CARRIES: Final = 0.75
+"""Kinds of tokens carry a difference if they make up this share of what is saved, or of what is
+lost, and words save or lose less than half as much of their own."""
+MIN_NAMED: Final = 0.1
 MIN_SHARE: Final = 0.05
 """A part with a smaller share of the tokens does not count as disagreeing."""
 
@@ -102,6 +106,36 @@ class TokenSaving(NamedTuple):
             if _disagrees(part, self.whole)
         ]
         return tuple(sorted(found, key=lambda each: -_weight(each[1], self.whole)))
+
+    @property
+    def carried_by(self) -> Carried | None:
+        """What carries the difference, if that is not words; see `CARRIES`."""
+        whole, kinds = self.whole, dict(self.divisions).get("kind", ())
+        words = next((part for part in kinds if part.name == "words"), None)
+        sign = 1 if whole.way == "fewer" else -1
+        saved = {part: sign * (part.theirs - part.own) for part in kinds}
+        ordered = sorted(kinds, key=lambda part: -saved[part])
+        total = sum(n for n in saved.values() if n > 0)
+        if whole.way == "unclear" or not total or words is None or not words.theirs:
+            return None
+        main: list[TextPart] = []
+        while sum(saved[part] for part in main) < CARRIES * total:
+            main.append(ordered[len(main)])
+        if words in main or sign * words.percent_fewer >= sign * whole.percent_fewer / 2:
+            return None
+        named = [part for part in ordered if part != words and saved[part] >= MIN_NAMED * total]
+        share = sum(saved[part] for part in named) / abs(whole.theirs - whole.own)
+        return Carried(tuple(part.name for part in named), share, words)
+
+
+class Carried(NamedTuple):
+    """The kinds of tokens that a difference is on, if that is not words."""
+
+    kinds: tuple[str, ...]
+    """The largest first."""
+    share: float
+    """What they save, as a share of the difference; more than 1 if other kinds lose."""
+    words: TextPart
 
 
 def compute_gain(comparison: Comparison, first: int = 0, second: int = 1) -> TokenSaving:

@@ -204,6 +204,17 @@ def test_characters_with_bytes_for_the_rest_are_trained_and_checked(tmp_path: Pa
     assert "--byte-fallback needs the pre-tokenizer metaspace" in refused.stderr
 
 
+def test_compare_prints_what_a_difference_is_on_if_it_is_not_words(tmp_path: Path) -> None:
+    lines = [f"{' ' * (n % 7)}the cat{' ' * (n % 5)} of (the) house\n" for n in range(400)]
+    (tmp_path / "code.txt").write_text("".join(lines))
+    run("train", tmp_path / "code.txt", "--vocab-size", "280", "--out", tmp_path / "mine.json")
+    said = run("compare", tmp_path / "code.txt", "-t", tmp_path / "mine.json", "-t", "gpt2").stdout
+    assert (
+        "mine.json needs 27.5% fewer tokens than gpt2\n"
+        "  All of the difference is on white space; on words alone it needs as many.\n"
+    ) in said
+
+
 def test_compare_prints_the_interval_of_each_difference(trained: Path, tmp_path: Path) -> None:
     texts = many_texts(tmp_path)
     result = run("compare", texts, "-t", "gpt2", "-t", trained, "-t", "gpt2")

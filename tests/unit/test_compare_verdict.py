@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pytest
 import bpe_core
 import bpe_core as bpe
 from bpe_core.comparison.blocks import divide_units
-from bpe_core.comparison.interval_words import method_words
+from bpe_core.comparison.interval_words import carried_words, method_words
 from bpe_core.comparison.parts import TextPart, TokenSaving, compute_gain
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.corpus.spans import Place
@@ -223,6 +224,66 @@ def test_an_interval_over_zero_is_no_clear_difference() -> None:
     assert "your tokenizer needs about as many tokens as GPT-2: " in sentence
     interval = r"95% interval from [0-9.]+% more to [0-9.]+% fewer over documents"
     assert re.search(rf" \({interval}\), with ", sentence)
+
+
+def saving(**kinds: tuple[int, int]) -> TokenSaving:
+    """Return the difference of two tokenizers with some tokens of each kind, without intervals."""
+    parts = {name.replace("_", " "): counts for name, counts in kinds.items()}
+    parts = {
+        "all": (sum(own for own, _ in parts.values()), sum(n for _, n in parts.values())),
+        **parts,
+    }
+    whole, *found = (
+        TextPart(name, own, theirs, 9, 100 - 100 * own / theirs, math.nan, math.nan)
+        for name, (own, theirs) in parts.items()
+    )
+    return TokenSaving(whole, (("kind", tuple(found)),))
+
+
+@pytest.mark.parametrize(
+    ("gain", "sentence"),
+    [
+        # Python's language reference against GPT-2.
+        (
+            saving(
+                words=(6125, 5509),
+                numbers=(120, 107),
+                punctuation=(2071, 2392),
+                white_space=(1025, 2853),
+            ),
+            "All of the difference is on white space and punctuation; on words alone it needs "
+            "11.2% more.",
+        ),
+        (
+            saving(words=(900, 1000), numbers=(60, 400), white_space=(500, 600)),
+            "",
+        ),
+        (
+            saving(words=(990, 1000), numbers=(30, 400), white_space=(420, 500)),
+            "Most of the difference is on numbers and white space; on words alone it needs 1.0% "
+            "fewer.",
+        ),
+        # The other way round, and with as many tokens for words.
+        (
+            saving(words=(5509, 5509), white_space=(2853, 1025)),
+            "All of the difference is on white space; on words alone it needs as many.",
+        ),
+        # Most tokens are white space, and words save a quarter of it.
+        (
+            saving(words=(900, 1000), white_space=(1000, 2853)),
+            "Most of the difference is on white space; on words alone it needs 10.0% fewer.",
+        ),
+        # Words carry it too, or save as much.
+        (saving(words=(4000, 5509), white_space=(1000, 1025)), ""),
+        (saving(words=(700, 1000), white_space=(5000, 10000)), ""),
+        (saving(words=(1001, 1000), white_space=(999, 1000)), ""),
+        (saving(white_space=(1000, 2853), punctuation=(9, 9)), ""),
+    ],
+)
+def test_what_a_difference_is_on_is_said_if_it_is_not_words(
+    gain: TokenSaving, sentence: str
+) -> None:
+    assert carried_words(gain) == sentence
 
 
 def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:

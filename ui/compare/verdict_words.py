@@ -6,7 +6,13 @@ import math
 from typing import Final
 
 from bpe_core.comparison.comparison import Comparison
-from bpe_core.comparison.interval_words import interval_words, signed, unit_noun, units_drawn
+from bpe_core.comparison.interval_words import (
+    carried_words,
+    interval_words,
+    signed,
+    unit_noun,
+    units_drawn,
+)
 from bpe_core.comparison.measurement import TokenizerMetrics
 from bpe_core.comparison.parts import MIN_TOKENS, OTHER_SCRIPTS, Division, TextPart, TokenSaving
 from bpe_core.corpus.composition import WITHOUT_TYPE
@@ -49,7 +55,8 @@ def verdict_sentence(
 ) -> Sentence:
     """Return a sentence on the first tokenizer against another, as pieces of text and boldness.
 
-    It has the interval of `gain`, which must be of the same two. `on_text` names the text, such as
+    It has the interval of `gain`, which must be of the same two, and a second sentence if the
+    difference is not on words. `on_text` names the text, such as
     "On held-out text"; `other` is the name of the tokenizer at `place` in the rows, and may come
     from a visitor.
     """
@@ -74,7 +81,8 @@ def verdict_sentence(
         figure = [(": ", False), (_difference(own, theirs), True)] if n_fewer else []
         return [*about, *figure, (f"{interval}{size}", False)]
     figure = _difference(own, theirs, " tokens") if n_fewer else "as many tokens"
-    than = f" {'than' if n_fewer else 'as'} {other}{interval}{size}"
+    carried = f" {carried_words(gain)}".rstrip()
+    than = f" {'than' if n_fewer else 'as'} {other}{interval}{size}{carried}"
     return [(needs, False), (figure, True), (than, False)]
 
 
@@ -169,13 +177,14 @@ def folder_words(gain: TokenSaving, by_folder: TokenSaving) -> str:
 def disagreement(gain: TokenSaving) -> str:
     """Return a sentence on the parts that differ materially from the whole; may be empty.
 
-    At most one part of each division is named: of kinds, words if they are among them; of files,
-    one that does not go the way of the whole.
+    At most one part of each division is named: of kinds, words if they are among them and
+    `carried_words` does not name them; of files, one that does not go the way of the whole.
     """
     chosen: dict[Division, TextPart] = {}
     for division, part in sorted(gain.disagreeing, key=lambda each: each[1].name != "words"):
         is_rest = part.name in _NOT_NAMED or part.name.endswith((" other files", " other types"))
         is_rest |= division == "file" and part.way == gain.whole.way
+        is_rest |= division == "kind" and gain.carried_by is not None
         if not is_rest:
             chosen.setdefault(division, part)
     found: list[str] = []
