@@ -6,6 +6,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.app_pages import START
 from tests.browser.helpers import go_to_address, open_page, start_new_session, wait_until_idle
 
 PRESS_AND_READ = "(one) => { one.click(); return one.closest('.question').innerText; }"
@@ -58,6 +59,42 @@ def test_steps_are_taken_by_keyboard_with_the_code_left_open_and_kept_in_the_add
     expect(heading).to_have_text("From words to symbols")
     open_step(tab, address.partition("?")[2])
     expect(heading).to_have_text("Choose the most frequent")
+
+
+def test_back_and_forward_go_through_the_steps_before_they_leave_the_lessons(tab: Page) -> None:
+    go_to_address(tab, "/")
+    tab.get_by_role("link", name="Lessons", exact=True).click()
+    heading = tab.get_by_role("heading", level=2)
+    for name, headed in (
+        ("Next", "Count the neighbours"),
+        ("Next", "Choose the most frequent"),
+        ("Repeat", "Repeat"),
+        ("Four documents", "Cut at white space"),
+        ("Next", "What the vocabulary starts with"),
+    ):
+        wait_until_idle(tab)
+        tab.get_by_test_id("stMain").get_by_text(name, exact=True).click()
+        expect(heading).to_have_text(headed)
+    steps = ["Cut at white space", "Repeat", "Choose the most frequent", "Count the neighbours"]
+    for headed in (*steps, "From words to symbols"):
+        wait_until_idle(tab)
+        tab.go_back()
+        expect(heading).to_have_text(headed)
+    wait_until_idle(tab)
+    tab.go_forward()
+    expect(heading).to_have_text(steps[-1])
+    wait_until_idle(tab)
+    # A step that is taken here is a step like the first ones.
+    tab.get_by_role("button", name="Next", exact=True).click()
+    expect(heading).to_have_text(steps[-2])
+    for headed in (steps[-1], "From words to symbols"):
+        wait_until_idle(tab)
+        tab.go_back()
+        expect(heading).to_have_text(headed)
+    wait_until_idle(tab)
+    tab.go_back()
+    expect(tab.get_by_role("heading", level=1)).to_have_text(START)
+    wait_until_idle(tab)
 
 
 def test_a_lesson_for_print_is_on_all_pages_of_the_paper(tab: Page) -> None:

@@ -33,6 +33,11 @@ def style_page() -> None:
 
 def choose_lesson() -> Lesson[Any]:
     """Draw the choice of a lesson."""
+    if address.is_from_history():
+        # The page's first address names no step: it is that of the first one.
+        for lesson in LESSONS:
+            if not address.has_query(key := _step_key(lesson)):
+                workspace.set_widget(key, lesson.steps[0].name)
     titles = [lesson.title for lesson in LESSONS]
     return LESSONS[titles.index(choose_one("Lesson", titles, key="lesson"))]
 

@@ -22,7 +22,7 @@ def page_fixes(*, menu: str, key: str) -> None:
 
     - Text is sent soon after it was typed or pasted, not only when its field loses the focus.
     - A press counts even if the page moves below it.
-    - The browser's Back goes to the page before, not to the choice before.
+    - The browser's Back goes to the page or the step of a lesson before, not to the choice before.
     - In a narrow window the navigation is a menu: opened it takes the focus, it closes by Escape,
       after a choice and when the focus leaves it, and is closed on a page that is loaded. The
       button that opens it is named `menu`, as it shows: visitors who operate a page by voice say
