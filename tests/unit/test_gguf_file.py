@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,6 +58,19 @@ def test_whole_words_first_has_names_of_its_own(name: str, pre: str) -> None:
     assert loads(dumps(tokenizer, "gguf")) == tokenizer
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_refusal_lists_only_cuts_that_can_be_written(whole: bool) -> None:
+    def tried(name: str) -> bpe.Tokenizer:
+        return looking_up_words(trained(name)) if whole else trained(name)
+
+    with pytest.raises(bpe.ConfigError, match="no name for") as refused:
+        find_pre(tried("none"))
+    (listed,) = re.findall(r": ([a-z0-9, -]+)\. Save", str(refused.value))
+    names = listed.split(", ")
+    assert {"llama3", "tekken" if whole else "o200k"} <= {*names}
+    assert {find_pre(tried(name)) for name in names} <= {*KNOWN_CUTS}
+
+
 def test_the_keys_name_the_ends_and_no_token_is_added_to_a_text() -> None:
     tokenizer = trained("gpt2")
     keys = parse_gguf(write_gguf(tokenizer))
@@ -72,8 +86,8 @@ def test_the_keys_name_the_ends_and_no_token_is_added_to_a_text() -> None:
         (trained("falcon"), "'falcon'"),
         (trained("none"), "no name for the pre-tokenizer 'none'"),
         (trained(r"regex:\w+|\s"), "no name for the pre-tokenizer 'regex:"),
-        (trained("tekken"), "'tekken' it looks whole words up before merging"),
-        (looking_up_words(trained("gpt2")), "'gpt2' it looks whole words up only after merging"),
+        (trained("tekken"), "'tekken' it looks up whole words before merging, .* only merges"),
+        (looking_up_words(trained("o200k")), "'o200k' it only merges, .* looks up whole words"),
         (trained("gpt2", alphabet="seen"), "all 256 bytes"),
         (trained("gpt2", base="characters", vocab_size=1_500), "only byte tokens"),
         (bpe.gpt2().truncated(10), "none for id 266"),

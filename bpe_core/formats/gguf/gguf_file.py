@@ -116,17 +116,19 @@ def find_pre(tokenizer: Tokenizer) -> str:
         return _PRE[name, whole_words_first]
     except KeyError:
         pass
+    does = "looks up whole words before merging" if whole_words_first else "only merges"
     if (name, not whole_words_first) in _PRE:
-        how = "only after" if whole_words_first else "before"
-        why = f"with the pre-tokenizer {name!r} it looks whole words up {how} merging"
+        otherwise = "only merges" if whole_words_first else "looks up whole words before merging"
+        why = f"with the pre-tokenizer {name!r} it {otherwise}, and this tokenizer {does}"
     elif name in _UNFIT:
         why = _UNFIT[name]
     else:
         why = f"it has no name for the pre-tokenizer {name[:80]!r}"
-    known = ", ".join(dict.fromkeys(known for known, _ in _PRE))
+    known = ", ".join(str(known) for known, first in _PRE if first == whole_words_first)
     raise ConfigError(
-        f"llama.cpp, which reads GGUF, might encode differently: {why}. It knows {known}. Save "
-        f"this tokenizer in the huggingface or native format."
+        f"llama.cpp, which reads GGUF, might encode differently: {why}. The pre-tokenizers that it "
+        f"knows for a tokenizer that {does}: {known}. Save this tokenizer in the huggingface or "
+        f"native format."
     )
 
 
