@@ -17,17 +17,16 @@ from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.description import Description, Given, Merges
 from bpe_core.formats.folder_files import PAIRS
 from bpe_core.formats.json_files import checked_ids, parse_json
+from bpe_core.formats.live_merges import check_ids, find_live_merges
 from bpe_core.formats.patterns import BYTE_LEVEL, pre_tokenizer_part
-from bpe_core.formats.recovered_merges import recover_merges
+from bpe_core.formats.recovered_merges import after_their_parts
 from bpe_core.formats.sidecars import added_token, with_added, with_prefix
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer.token_parts import (
     Triple,
     Triples,
     number_merges,
-    pair_keys,
     to_list,
-    to_triples,
 )
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.byte_alphabet import (
@@ -211,11 +210,9 @@ def from_printable_model(
                 f"the vocabulary."
             )
     vocab = _vocabulary(ids, special_tokens, merges if others_as_text else None)
-    listed = number_listed(ids, merges)
-    if whole_words_first:
-        triples = _without_dead_merges(vocab, listed, set(special_tokens.values()))
-    else:
-        triples = to_list(listed)
+    triples = _plain_merges(
+        number_listed(ids, merges), ids, vocab, whole_words_first=whole_words_first
+    )
     get_pretokenizer(pretokenizer)  # Raised here: a wrong name is not the fault of the files.
     return Merges(
         vocab=vocab,
@@ -290,26 +287,28 @@ def number_listed(
     )
 
 
-def _without_dead_merges(
-    vocab: Mapping[int, bytes], listed: Triples, special: set[int]
+def _plain_merges(
+    listed: Triples, ids: Mapping[str, int], vocab: Mapping[int, bytes], *, whole_words_first: bool
 ) -> list[Triple]:
-    """Return merges without those that never happen, if they were written from tiktoken's ranks.
+    """Return merges in which each comes after those of its parts.
 
-    Every two tokens that spell a third are then written as a merge, in the order of the third
-    token's rank; all but one of each token's merges join tokens that are never neighbours.
+    A file may list every two tokens that spell a third, in the order of the third token's rank, as
+    one that was written from tiktoken's ranks. Those that never apply are left out then.
     """
-    made = listed[:, 2]
-    if (np.diff(made) < 0).any():
+    base = [id for text, id in ids.items() if len(text) == 1]
+    made, n_base = listed[:, 2], len(base)
+    known, since = np.unique(np.append(np.array(base, np.int64), made), return_index=True)
+    places = np.minimum(np.searchsorted(known, listed[:, :2]), len(known) - 1)
+    is_known = known[places] == listed[:, :2]
+    ranks = np.arange(n_base, n_base + len(listed))[:, np.newaxis]
+    if (is_known & (since[places] < ranks)).all() and (
+        len(known) == n_base + len(listed) or not whole_words_first
+    ):
         return to_list(listed)
-    special = special.difference(made.tolist())
-    ranks = {token: id for id, token in vocab.items() if id not in special}
-    # Merges of one of two tokens with the same bytes would be taken for those of the other.
-    all_differ = len(ranks) == sum(id not in special for id in vocab)
-    found = recover_merges(ranks, listed if all_differ else None)
-    known = np.append(np.sort(pair_keys(listed)), -1)
-    pairs = np.sort(pair_keys(to_triples(found)))
-    is_listed = known[np.searchsorted(known[:-1], pairs)] == pairs
-    return found if is_listed.all() else to_list(listed)
+    check_ids(ids)
+    known_ids = set(known.tolist())
+    texts = {id: text for text, id in ids.items() if id in known_ids}
+    return after_their_parts(find_live_merges(listed, texts), vocab)
 
 
 def special_by_look(ids: Mapping[str, int], merges: Sequence[Sequence[str]]) -> dict[str, int]:

@@ -15,13 +15,14 @@ order in which its bytes are joined, so the last two parts are those that joinin
 ends with. A token of the second kind, called late, is joined as soon as its last part is there: in
 a list of merges, where every merge comes after its parts, it stands right after that part's merge.
 This is exact as long as what late tokens join to a part cannot interfere with other occurrences of
-that part: see `_in_order`.
+that part: see `after_their_parts`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Final
 
 import numpy as np
@@ -61,14 +62,12 @@ def ranks_imply(ranks: Mapping[bytes, int], merges: Sequence[Triple]) -> bool:
     return bool((choose_parts(to_triples(merges), base) == TAKEN).all())
 
 
-def recover_merges(ranks: Mapping[bytes, int], listed: Triples | None = None) -> list[Triple]:
+def recover_merges(ranks: Mapping[bytes, int]) -> list[Triple]:
     """Return the merges that the ranks imply, as (left, right, made), in an order that works.
 
     A token that is longer than a byte and that no merge makes is found by looking up whole words.
-    `listed` are ways to make tokens, in the order of the tokens' ranks, if some are known: others
-    are then looked for only where none of these fits. Raises `MergesNotFoundError` if no order of
-    merges is known to encode as the ranks do, and `FormatError` for a token with a byte that is not
-    one, or too long to look for its merge.
+    Raises `MergesNotFoundError` if no order of merges is known to encode as the ranks do, and
+    `FormatError` for a token with a byte that is not one, or too long to look for its merge.
 
     >>> recover_merges({b"a": 0, b"b": 1, b"ab": 2, b"abb": 3})
     [(0, 1, 2), (2, 1, 3)]
@@ -80,15 +79,10 @@ def recover_merges(ranks: Mapping[bytes, int], listed: Triples | None = None) ->
     _check_length(ranks, ranks, _MAX_BYTES_CUT)
     in_order = sorted(ranks, key=ranks.__getitem__)
     base = {ranks[token] for token in in_order if len(token) == 1}
-    merges = [] if listed is None else _take_parts(listed, base)
-    others = _others(in_order, ranks, merges)
-    if others:
-        cuts = list_cuts(others, ranks)
-        if listed is not None:
-            cuts = np.concatenate([listed, cuts])
-            cuts = cuts[np.argsort(cuts[:, 2], kind="stable")]
-        merges = _take_parts(cuts, base)
-        others = _others(others, ranks, merges)
+    cuts = list_cuts([token for token in in_order if len(token) > 1], ranks)
+    merges = to_list(cuts[choose_parts(cuts, base) == TAKEN])
+    made = {id for _, _, id in merges}
+    others = [token for token in in_order if len(token) > 1 and ranks[token] not in made]
     _check_bytes(others, ranks)
     _check_length(others, ranks, _MAX_STEPS, _NOT_OF_TWO)
     late = {token: pair for token in others if (pair := _last_pair(token, ranks))}
@@ -96,25 +90,14 @@ def recover_merges(ranks: Mapping[bytes, int], listed: Triples | None = None) ->
         return merges
     # A late merge may come before others that cross its token. That makes no difference to tokens
     # that don't contain that one, so only the others are looked for again.
-    made = {id for _, _, id in merges}
     crossed = _containing(late, [token for token in in_order if ranks[token] in made])
     _check_length(crossed, ranks, _MAX_STEPS, _NOT_OF_TWO)
     again = late | {token: pair for token in crossed if (pair := _last_pair(token, ranks))}
     dropped = set(map(ranks.__getitem__, crossed))
-    return _in_order([merge for merge in merges if merge[2] not in dropped], again, ranks)
-
-
-def _take_parts(candidates: Triples, base: Set[int]) -> list[Triple]:
-    """Return the candidates that are taken, of which each makes a token of its own."""
-    return to_list(candidates[choose_parts(candidates, base) == TAKEN])
-
-
-def _others(
-    tokens: Iterable[bytes], ranks: Mapping[bytes, int], merges: Iterable[Triple]
-) -> list[bytes]:
-    """Return the tokens longer than a byte that no merge makes."""
-    made = {id for _, _, id in merges}
-    return [token for token in tokens if len(token) > 1 and ranks[token] not in made]
+    by_rank = [merge for merge in merges if merge[2] not in dropped]
+    by_rank += [(ranks[left], ranks[right], ranks[token]) for token, (left, right) in again.items()]
+    by_rank.sort(key=itemgetter(2))
+    return after_their_parts(to_triples(by_rank), {rank: token for token, rank in ranks.items()})
 
 
 def _containing(inner: Iterable[bytes], tokens: Iterable[bytes]) -> list[bytes]:
@@ -135,48 +118,67 @@ def _containing(inner: Iterable[bytes], tokens: Iterable[bytes]) -> list[bytes]:
     ]
 
 
-def _in_order(
-    merges: Sequence[Triple], again: Mapping[bytes, tuple[bytes, bytes]], ranks: Mapping[bytes, int]
-) -> list[Triple]:
-    """Return merges and those of the tokens in `again`, each after the merges of its parts.
+def after_their_parts(merges: Triples, tokens: Mapping[int, bytes]) -> list[Triple]:
+    """Return merges by rank so that each comes after those of its parts, and encodes as before.
 
-    A late token's place is that of its last part and its own rank behind it, so the first number is
-    the rank of the part that all of its late parts wait for. tiktoken joins this part at its
-    leftmost place, then late tokens to it, and then goes on to the next place; the merges join it
-    at all places first. That is the same unless late tokens join it to what another place needs: to
-    the same part there, or from both sides to one and the same token, or to the token that begins
-    the same part behind it. Raises `MergesNotFoundError` in these cases.
+    Each merge makes a token of its own, and a late one may come before its parts; `tokens` are the
+    bytes of what they make. A late merge's place is that of its last part and its own rank behind
+    it, so the first number is the rank of the part that all of its late parts wait for. The lowest
+    rank first, this part is joined at its leftmost place, then late tokens to it, and then at the
+    next place; in the new order, it is joined at all places first. That is the same unless late
+    tokens join it to what another place needs: to the same part there, or from both sides to one
+    and the same token, or to the token that begins the same part behind it. Raises
+    `MergesNotFoundError` in these cases.
+
+    >>> tokens = {0: b"a", 1: b"b", 2: b"c", 3: b"abc", 4: b"ab"}
+    >>> after_their_parts(to_triples([(4, 2, 3), (0, 1, 4)]), tokens)
+    [(0, 1, 4), (4, 2, 3)]
     """
-    left_of = {made: left for left, _, made in merges}
-    # Those that are not late have their own rank as their place.
-    places: dict[int, tuple[int, ...]] = {id: (id,) for id in left_of}
+    triples, late = to_list(merges), _find_late(merges)
+    if not late:
+        return triples
+    left_of = {made: left for left, _, made in triples}
+    places: dict[int, tuple[int, ...]] = {
+        made: (rank,) for rank, (_, _, made) in enumerate(triples)
+    }
     joined_before = defaultdict[int, set[int]](set)
     joined_behind = defaultdict[int, set[int]](set)
-    triples: list[Triple] = []
-    for token in sorted(again, key=len):  # parts are shorter
-        left, right = map(ranks.__getitem__, again[token])
-        made = ranks[token]
-        triples.append((left, right, made))
-        left_of[made] = left
+    for rank in sorted(late, key=lambda rank: len(tokens[triples[rank][2]])):  # parts are shorter
+        left, right, made = triples[rank]
         of_left, of_right = places.get(left, ()), places.get(right, ())
         later = max(of_left, of_right)
-        places[made] = (made,)
-        if later > places[made]:
-            places[made] = (*later, made)
-            if later == of_left:
-                joined_behind[later[0]].add(right)
-            if later == of_right:
-                joined_before[later[0]].add(left)
-    for part in joined_before.keys() | joined_behind.keys():
-        before, behind = joined_before[part], joined_behind[part]
-        same = any(places.get(other, ())[:1] == (part,) for other in before | behind)
+        places[made] = (*later, rank)
+        if later == of_left:
+            joined_behind[later[0]].add(right)
+        if later == of_right:
+            joined_before[later[0]].add(left)
+    for rank in joined_before.keys() | joined_behind.keys():
+        part = triples[rank][2]
+        before, behind = joined_before[rank], joined_behind[rank]
+        same = any(places.get(other, ())[:1] == (rank,) for other in before | behind)
         if same or before & behind or left_of[part] in behind:
-            token = next(token for token, rank in ranks.items() if rank == part)
             raise MergesNotFoundError(
-                f"The token {token!r:.60}, rank {part:,}, is a part of tokens of lower rank, and "
-                f"no order of merges is known to encode as these ranks do."
+                f"The token {tokens[part]!r:.60}, id {part:,}, is a part of tokens of lower rank, "
+                f"and no order of merges is known to encode as these ranks do."
             )
-    return sorted([*merges, *triples], key=lambda merge: places[merge[2]])
+    return sorted(triples, key=lambda merge: places[merge[2]])
+
+
+def _find_late(merges: Triples) -> list[int]:
+    """Return the ranks of the merges that wait for a part of higher rank, ascending."""
+    ids, places = np.unique(merges, return_inverse=True)  # ids may be far apart
+    lefts, rights, made = places.reshape(-1, 3).T
+    ranks = np.arange(len(merges))
+    waits_for = np.full(len(ids), -1)
+    waits_for[made] = ranks
+    late = np.zeros(len(merges), np.bool_)
+    while True:  # with more of them, until none is a part of others
+        latest = np.maximum(waits_for[lefts], waits_for[rights])
+        now_late = latest > ranks
+        waits_for[made] = np.maximum(latest, ranks)
+        if (now_late == late).all():
+            return np.flatnonzero(late).tolist()
+        late = now_late
 
 
 def _last_pair(token: bytes, ranks: Mapping[bytes, int]) -> tuple[bytes, bytes] | None:

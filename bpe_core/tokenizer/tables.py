@@ -281,6 +281,23 @@ class TokenTable:
             word_ended = id in self.ending_word
         return b"".join(written)
 
+    def encodes_as(self, other: TokenTable) -> bool:
+        """Return True if everything that determines encoding and decoding is equal.
+
+        >>> TokenTable(vocab={0: b"a"}, merges=[]).encodes_as(TokenTable(vocab={}, merges=[]))
+        False
+        """
+        return self is other or (
+            self.base == other.base
+            and self.end_of_word == other.end_of_word
+            and self.end_of_word_id == other.end_of_word_id
+            and self.whole_words_first == other.whole_words_first
+            and self.special_tokens == other.special_tokens
+            and self.byte_ids == other.byte_ids
+            and self.triples == other.triples
+            and self.vocab == other.vocab
+        )
+
     def description(self) -> list[object]:
         """Return everything that determines encoding and decoding, as JSON values."""
         described: list[object] = [

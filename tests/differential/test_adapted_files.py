@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from functools import cache
 from typing import Any
 
@@ -26,22 +27,26 @@ from tests.oracles import TOKENIZERS, one_at_a_time, opened_by_name
 
 GERMAN = "Die Straßenbahnhaltestelle der Universitätsbibliothek. Der Fluß fließt übers Feld. " * 9
 CORPUS = bpe.Corpus.from_text(GERMAN)
-TEXTS = [PROBE, GERMAN, *load_sample("multilingual").documents]
+RUSSIAN = "Адрес электронной почты, ключ электронной подписи и письмо электронной почты. " * 9
+"""Llama 3.1's merges join ` электронной` from other parts than the ranks of its tokens do."""
+TEXTS = [PROBE, GERMAN, RUSSIAN, *load_sample("multilingual").documents]
 HOW = ["extended", "shrunk", "replaced"]
-NAMES = ["llama3", "qwen2", "gpt2", "deepseek-v3"]
+NAMES = ["llama3", "qwen2", "gpt2", "deepseek-v3", "llama3.1"]
+WITH_FILES = ("deepseek-v3", "llama3.1")
+"""Published as a tokenizer.json."""
 
 
 @cache
 def base_file(name: str) -> bytes:
     """Return the tokenizer.json of a published tokenizer, its own or one written here."""
-    if name == "deepseek-v3":
+    if name in WITH_FILES:
         return (TOKENIZERS / CATALOGUE[name].file_name).read_bytes()
     return dumps(base(name), "huggingface")["tokenizer.json"]
 
 
 @cache
 def base(name: str) -> bpe.Tokenizer:
-    if name == "deepseek-v3":
+    if name in WITH_FILES:
         return read_huggingface(base_file(name))
     encoder = opened_by_name(name).encoder
     assert isinstance(encoder, bpe.Tokenizer)
@@ -50,7 +55,8 @@ def base(name: str) -> bpe.Tokenizer:
 
 @cache
 def adapted(name: str, how: str) -> Adapted:
-    return adapt(base(name), how)
+    text = RUSSIAN if name == "llama3.1" else GERMAN
+    return adapt(base(name), how, corpus=bpe.Corpus.from_text(text))
 
 
 name = one_at_a_time(base_file, base, adapted, opened_by_name)
@@ -60,12 +66,12 @@ def read_huggingface(data: bytes) -> bpe.Tokenizer:
     return loads({"tokenizer.json": data})
 
 
-def adapt(base: bpe.Tokenizer, how: str, n: int = 9) -> Adapted:
+def adapt(base: bpe.Tokenizer, how: str, n: int = 9, corpus: bpe.Corpus = CORPUS) -> Adapted:
     if how == "extended":
-        return trace_ids(base, extend(base, CORPUS, n).tokenizer)
+        return trace_ids(base, extend(base, corpus, n).tokenizer)
     if how == "shrunk":
-        return shrink(base, CORPUS, max(base.vocab_size // 2, min(base.vocab_size - 9, 500)))
-    return replace(base, CORPUS, n)
+        return shrink(base, corpus, max(base.vocab_size // 2, min(base.vocab_size - 9, 500)))
+    return replace(base, corpus, n)
 
 
 @pytest.mark.parametrize("how", HOW)
@@ -91,7 +97,8 @@ def test_a_tokenizer_json_gives_equal_ids_in_tokenizers(name: str, how: str) -> 
 def without_vocabulary(described: dict[str, Any]) -> dict[str, Any]:
     model = {k: v for k, v in described["model"].items() if k not in ("vocab", "merges")}
     added = [{**token, "id": None} for token in described["added_tokens"]]
-    return {**described, "model": model, "added_tokens": added}
+    template = re.sub(r'"ids": \[\d+\]', "", json.dumps(described["post_processor"]))
+    return {**described, "model": model, "added_tokens": added, "post_processor": template}
 
 
 @pytest.mark.parametrize("how", HOW)

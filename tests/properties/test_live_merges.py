@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 import sentencepiece
+import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
+from bpe_core.adapting.adapted import trace_ids
+from bpe_core.adapting.extend import extend
+from bpe_core.adapting.replace import replace
+from bpe_core.adapting.shrink import shrink
+from bpe_core.formats.adapted.adapted_files import adapted_files
 from bpe_core.formats.live_merges import find_live_merges
+from bpe_core.formats.load_save import dumps, loads
 from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.sentencepiece_model import (
     BYTE,
@@ -28,6 +37,9 @@ from bpe_core.tokenizer.token_parts import Triple, to_list, to_triples
 from tests.oracles import merge_whole
 
 WORDS = st.text("ab", min_size=2, max_size=6)
+BYTES = bpe.Tokenizer(
+    vocab={byte: bytes([byte]) for byte in range(256)}, merges=[], pretokenizer="gpt2"
+)
 
 
 @st.composite
@@ -64,6 +76,38 @@ def test_live_merges_join_as_the_whole_list_does(
     assert len({made for _, _, made in live}) == len(live)
     for text in [*texts, *text_of.values()]:
         assert merged(live, text) == merged(listed, text)
+
+
+@given(listed_merges(), st.booleans(), st.text("ab ", min_size=1, max_size=40), st.integers(1, 4))
+def test_a_file_with_any_list_of_merges_is_read_and_adapted_as_tokenizers_reads_it(
+    drawn: tuple[list[Triple], dict[int, str]], whole: bool, text: str, n: int
+) -> None:
+    listed, text_of = drawn
+    described = json.loads(dumps(BYTES, "huggingface")["tokenizer.json"])
+    ids = described["model"]["vocab"]
+    ids |= {made: 256 + at for at, made in enumerate(sorted({*text_of.values()} - {"a", "b"}))}
+    pairs = [(text_of.get(left), text_of.get(right)) for left, right, _ in listed]
+    described["model"]["merges"] = [pair for pair in pairs if None not in pair]
+    described["model"]["ignore_merges"] = whole
+    files = {"tokenizer.json": json.dumps(described).encode()}
+    try:
+        base = loads(files)
+    except bpe.FormatError as error:
+        assert "no order of merges" in str(error)  # noqa: PT017
+        return
+    n_more = base.vocab_size - 256
+    made = [
+        trace_ids(base, base),
+        trace_ids(base, extend(base, [text], n).tokenizer),
+        shrink(base, [text], base.vocab_size - min(n, n_more)),
+    ]
+    with suppress(bpe.ConfigError):  # the text may have too few pairs
+        made.append(replace(base, [text], min(n, n_more)))
+    for adapted in made:
+        (written,) = adapted_files(adapted, files).values()
+        peer = tokenizers.Tokenizer.from_str(written.decode())
+        for each in (text, text.replace(" ", ""), " ".join(ids)[1_000:]):
+            assert adapted.tokenizer.encode(each) == peer.encode(each).ids
 
 
 def test_two_merges_of_one_pair_are_refused() -> None:

@@ -8,13 +8,10 @@ import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.errors import FormatError
 from bpe_core.formats.checking.probe import keep_merges_within
 from bpe_core.formats.json_files import parse_json
-from bpe_core.formats.recovered_merges import recover_merges
 from bpe_core.formats.running.run_by_tokenizers import encode_once
 from bpe_core.tokenizer.token_parts import (
-    Triples,
     choose_by_kernel,
     choose_in_python,
     cuts_by_kernel,
@@ -81,22 +78,6 @@ def test_the_kernel_numbers_the_merges_that_plain_python_numbers(
         assert expected is None or any(text not in ids for text in left_out)
     else:
         assert found.tolist() == expected
-
-
-@given(TOKENS, st.data())
-def test_listed_merges_change_nothing_of_what_ranks_imply(
-    tokens: list[bytes], data: st.DataObject
-) -> None:
-    ranks = rank(tokens)
-    listed = [each for each in cut(ranks) if data.draw(st.booleans())]
-
-    def recovered(listed: Triples | None = None) -> object:
-        try:
-            return recover_merges(ranks, listed)
-        except FormatError as error:
-            return str(error)
-
-    assert recovered(to_triples(listed)) == recovered()
 
 
 @given(

@@ -124,6 +124,9 @@ def kept_merges(
 ) -> list[int]:
     """Return the places of the base's merges that are left.
 
+    Once tokens are removed, no merge is left to one that the base never makes: without the tokens
+    that prevented it, it might be made.
+
     >>> import bpe_core as bpe
     >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
     >>> kept_merges(shrunk, {"u": 84, "g": 70, "ug": 1018}, [("u", "g")])
@@ -132,10 +135,11 @@ def kept_merges(
     new_ids = _new_ids(adapted)
     removed = set(adapted.removed)
     left = {text for text, id in old.items() if id in new_ids and id not in removed}
+    made = {text for text in left if not removed or old[text] in adapted.base.table.parts}
     return [
         place
         for place, (first, second) in enumerate(pairs)
-        if {first, second, first + second} <= left
+        if first in left and second in left and first + second in made
     ]
 
 
