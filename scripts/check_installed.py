@@ -133,18 +133,21 @@ def check_processes() -> str:
 
 
 def check_app(folder: Path) -> None:
-    """Start the app by its command, and ask it whether it is well."""
+    """Start the app by its command, and ask it whether it is well, and for its figures."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    environment = {**os.environ, "BPE_EXPLORER_RUNS": str(folder / "runs")}
+    own = {"BPE_EXPLORER_RUNS": str(folder / "runs"), "BPE_EXPLORER_METRICS": "1"}
+    environment = {**os.environ, **own}
     command = [sys.executable, "-m", "bpe_core", "explore", "--port", str(port)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as server:
         try:
             until = time.monotonic() + _SECONDS_TO_START
-            while not is_well(f"http://127.0.0.1:{port}/_stcore/health"):
+            while answer(f"http://127.0.0.1:{port}/_stcore/health") != b"ok":
                 require(server.poll() is None, "the app ended")
                 require(time.monotonic() < until, "the app does not answer")
                 time.sleep(0.5)
+            figures = answer(f"http://127.0.0.1:{port}/metrics")
+            require(b"bpe_explorer_visitors 0.0" in figures, "no figures at /metrics")
         finally:
             if sys.platform == "win32":  # the command waits for a process of its own
                 subprocess.run(["taskkill", "/F", "/T", "/PID", str(server.pid)], check=True)
@@ -152,13 +155,13 @@ def check_app(folder: Path) -> None:
                 server.terminate()
 
 
-def is_well(address: str) -> bool:
-    """Return True if the app answers that it is well."""
+def answer(address: str) -> bytes:
+    """Return what the app answers; nothing if it does not."""
     try:
-        with urllib.request.urlopen(address, timeout=5) as answer:
-            return answer.read() == b"ok"
+        with urllib.request.urlopen(address, timeout=5) as found:
+            return found.read()
     except OSError:
-        return False
+        return b""
 
 
 if __name__ == "__main__":

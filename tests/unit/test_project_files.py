@@ -18,7 +18,7 @@ from packaging.version import Version
 
 import bpe_core
 from bpe_core.formats.folder_files import MAX_BYTES
-from scripts.check_kernel_versions import allowed_versions
+from scripts.check_versions import allowed_versions
 from tests.new_process import ROOT
 from tests.packaging import NAME, copy_source
 
