@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from bpe_core.cli.beside import check_beside, write_beside
 from bpe_core.cli.fetch import fetch_missing
 from bpe_core.cli.options import (
     FORMATS,
@@ -40,8 +41,9 @@ if TYPE_CHECKING:
 
     from bpe_core.adapting.adapted import Adapted
     from bpe_core.adapting.shrink import RemovalOrder
-    from bpe_core.cli.sources import Sources
+    from bpe_core.cli.sources import OpenedText, Sources
     from bpe_core.corpus.corpus import Corpus
+    from bpe_core.corpus.trained_on import TrainedOn
     from bpe_core.counting.words import CountedCorpus
     from bpe_core.formats.adapted.adapting_base import BaseFiles
     from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -55,8 +57,19 @@ class _Opened(NamedTuple):
 
     base: BaseFiles
     words: CountedCorpus
-    test: Corpus | None
-    """The held-out text."""
+    text: OpenedText
+
+    @property
+    def test(self) -> Corpus | None:
+        """The held-out text."""
+        return self.text.held_out
+
+    @property
+    def trained_on(self) -> TrainedOn:
+        """What the new tokenizer has learned from."""
+        from bpe_core.corpus.trained_on import TrainedOn
+
+        return TrainedOn(self.words.sha256, self.words.n_bytes, self.words.divided)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +104,16 @@ class _Request:
         inputs = [self.base, *self.sources.inputs()]
         if addition is not None and addition.terms_file:
             inputs.append(addition.terms_file)
+        files = {**self.files(unchanged, base), **row_files(unchanged)}
         is_file_name = format_by_name(self.out) is not None and not is_folder(self.out)
         check_outputs(
-            {**self.files(unchanged, base), **row_files(unchanged)},
+            files,
             self.out,
             inputs,
             force=self.force,
             note=f"{self.out} is written as a folder of several files." if is_file_name else None,
         )
+        check_beside(files, self.out, self.sources, inputs, force=self.force)
         return _Opened(base, *self.sources.count(base.tokenizer.pretokenizer.name, self.out))
 
     def files(self, adapted: Adapted, base: BaseFiles) -> dict[str, bytes]:
@@ -390,7 +405,7 @@ def _write(
     before, after = (count_with_missing(each, opened.words) for each in both)
     told += f" This text takes {change_words(before, after)}."
     of_text = {"n_bytes": opened.words.n_bytes, "n_base_tokens": before, "n_tokens": after}
-    held_out = None
+    held_out: dict[str, Any] | None = None
     if opened.test is not None and opened.test.n_bytes:
         before, after = (count_with_missing(each, opened.test) for each in both)
         whole, how_sure = measure_difference(opened.test, adapted.tokenizer, adapted.base)
@@ -400,6 +415,9 @@ def _write(
         held_out = describe_held_out(opened.test, **figures)
     click.echo(told, err=True)
     click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+    file = write_beside(opened.text, opened.trained_on, request.out, request.base)
+    if held_out is not None:
+        held_out["file"] = file
     if request.as_json:
         print_json(
             {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import isnan
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -57,30 +58,33 @@ def compare(
 ) -> None:
     """Compare tokenizers on text: tokens, bytes per token, words kept whole.
 
-    With --held-out, only on what `bpe train` with the same options holds out of the same sources.
+    With --held-out, only on what `bpe train` with the same options holds out of the same sources. A
+    tokenizer that was trained on this text, or on a part of it, is named first, because its figures
+    are better here than on new text.
 
     \b
     Examples:
-      $ bpe compare notes.txt -t mine.json -t gpt2
+      $ bpe compare mine.held-out.jsonl -t mine.json -t gpt2
       $ bpe compare notes.txt -t mine.json -t gpt2 --held-out 0.08
       $ bpe compare English.txt German.txt -t mine.json -t gpt2 --parity-to English
     """
     from bpe_core.comparison.comparison import compare as compare_tokenizers
     from bpe_core.comparison.comparison import distinct_ends
-    from bpe_core.comparison.interval_words import carried_words, method_words
+    from bpe_core.comparison.interval_words import carried_words, method_words, trained_on_words
     from bpe_core.comparison.parts import compute_gain
+    from bpe_core.formats.training_note import find_note
     from bpe_core.tokenizer.protocol import NamedEncoder
 
     sources.check()
-    encoders: list[Encoder] = []
-    with Bar() as bar:
-        for name in tokenizers:
-            bar.show("Opening tokenizers", len(encoders), len(tokenizers))
-            encoders.append(_load(name, pretokenizer))
     names = distinct_ends(tokenizers)
+    encoders: list[NamedEncoder] = []
+    with Bar() as bar:
+        for given, name in zip(tokenizers, names, strict=True):
+            bar.show("Opening tokenizers", len(encoders), len(tokenizers))
+            encoder = _load(given, pretokenizer)
+            encoders.append(NamedEncoder(name, encoder, trained_on=find_note(Path(given))))
     if reference is not None:
-        named = list(map(NamedEncoder, names, encoders))
-        _compare_languages(sources, named, reference, tokenizers if as_json else None)
+        _compare_languages(sources, encoders, reference, tokenizers if as_json else None)
         return
     corpus = sources.read_held_out()
     with Bar() as bar:
@@ -99,6 +103,8 @@ def compare(
         print_json({**figures, "held_out": describe_held_out(corpus)})
         return
     rows = found.rows
+    for sentence in trained_on_words(found):
+        click.echo(sentence)
     click.echo(f"documents {found.n_documents:,}, bytes {found.n_bytes:,}, words {found.n_words:,}")
     table = [
         ("", *names),

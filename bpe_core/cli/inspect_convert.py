@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from bpe_core.cli.beside import check_note, has_neighbours, write_note
 from bpe_core.cli.encode_corpus import show_encoded
 from bpe_core.cli.options import format_option, out_option, tokenizer_options
-from bpe_core.cli.outputs import check_outputs, format_to_write, write_tokenizer
+from bpe_core.cli.outputs import (
+    check_outputs,
+    format_to_write,
+    write_tokenizer,
+)
 from bpe_core.cli.support import load_encoder, load_merges, load_tokenizer, note_what_lacks
 from bpe_core.corpus.urls import is_url
 from bpe_core.errors import FormatError
@@ -145,6 +150,7 @@ def convert(
       $ bpe convert mine.json folder --format transformers
     """
     from bpe_core.formats.load_save import dumps
+    from bpe_core.formats.training_note import find_note
 
     if (path is None) == (out is None):
         raise click.UsageError("Give one PATH to write to, as an argument or with --out.")
@@ -153,10 +159,15 @@ def convert(
     tokenizer = load_tokenizer(source, pretokenizer, special_tokens)
     files = dumps(tokenizer, format)
     check_outputs(files, out, [source], force=force, note=note)
+    trained_on = find_note(Path(source)) if has_neighbours(out) else None
+    if trained_on is not None:
+        check_note(files, out, [source], force=force)
     if check:
         _check(tokenizer, format)
     note_what_lacks(tokenizer, format)
     write_tokenizer(files, out)
+    if trained_on is not None:
+        write_note(trained_on, out)
 
 
 def _is_encoded(name: str) -> bool:

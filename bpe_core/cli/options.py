@@ -100,6 +100,13 @@ held_out_by_option: Option[Any] = click.option(
     "table, or stretch, which takes the ends of documents.  [default: folder if there are 20 or "
     "more, otherwise document]",
 )
+seed_option: Option[Any] = click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Another number holds out other text.",
+)
 held_out_file_option: Option[Any] = click.option(
     "--held-out-file",
     "held_out_files",

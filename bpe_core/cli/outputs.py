@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import click
 
+from bpe_core.corpus.file_kinds import files_below, is_left_out
 from bpe_core.corpus.urls import is_url
 from bpe_core.errors import ConfigError
 
@@ -241,8 +242,9 @@ def _paths_named(name: str) -> Iterator[str | int]:
     if name == "-":
         yield _STANDARD_INPUT
     elif os.path.isdir(path):
-        yield from (os.path.join(at, each) for at, _, names in os.walk(path) for each in names)
+        yield from (os.path.join(path, each) for each in files_below(path))
     elif not os.path.exists(path):
-        yield from iglob(path, recursive=True)
+        found = iglob(path, recursive=True)
+        yield from (each for each in found if not is_left_out(os.path.basename(each)))
     else:
         yield path

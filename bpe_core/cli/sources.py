@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -25,6 +26,7 @@ from bpe_core.cli.options import (
     held_out_by_option,
     held_out_file_option,
     held_out_option,
+    seed_option,
     text_column_option,
 )
 from bpe_core.cli.scale import (
@@ -33,7 +35,7 @@ from bpe_core.cli.scale import (
     scale_options,
 )
 from bpe_core.cli.streams import Bar, StandardInput
-from bpe_core.corpus.urls import files_at, is_pattern, is_url, shown
+from bpe_core.corpus.urls import files_at, is_pattern, is_url, reading, shown
 from bpe_core.errors import ConfigError, CorpusError
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from bpe_core.counting.streamed import StreamedCorpus
     from bpe_core.counting.words import CountedCorpus
 
+_PIECE: Final = 1 << 20
 _MIN_LARGE_BYTES: Final = 64 << 20
 """Files of this many bytes in total are streamed, or their documents kept on disk."""
 
@@ -55,6 +58,7 @@ class Sources(Stretches):
     encoding: str | None = None
     held_out: float = 0.0
     held_out_by: str | None = None
+    seed: int = 0
     held_out_files: tuple[str, ...] = ()
     counts: str | None = None
 
@@ -64,11 +68,17 @@ class Sources(Stretches):
 
         if self.held_out_by is not None:
             check_by(self.held_out_by)
-        if self.held_out_by is not None and not self.held_out:
-            raise ConfigError(
-                f"Nothing is held out by {self.held_out_by} without a share. Add it, such as "
-                "--held-out 0.08, or omit --held-out-by."
-            )
+        if not self.held_out:
+            if self.held_out_by is not None:
+                raise ConfigError(
+                    f"Nothing is held out by {self.held_out_by} without a share. Add it, such as "
+                    "--held-out 0.08, or omit --held-out-by."
+                )
+            if self.seed:
+                raise ConfigError(
+                    "--seed chooses which text is held out, and none is without a share. Add it, "
+                    "such as --held-out 0.08, or omit --seed."
+                )
         if self.held_out and self.held_out_files:
             raise ConfigError("Give either --held-out or --held-out-file, not both.")
         if self.counts is None:
@@ -100,7 +110,7 @@ class Sources(Stretches):
 
     def read_held_out(self) -> Corpus:
         """Read the text to measure on: what --held-out says, or all of it."""
-        return self._split()[1] if self.held_out else self.read()
+        return self._split(self.read())[1] if self.held_out else self.read()
 
     def read_parallel(self) -> Sequence[ParallelText]:
         """Read the same sentences in several languages; raise ConfigError for other options."""
@@ -120,9 +130,7 @@ class Sources(Stretches):
         ]
         return read_parallel(files)
 
-    def open(
-        self, pretokenizer: str, out: str
-    ) -> tuple[Corpus | StreamedCorpus | WordCounts, Corpus | None]:
+    def open(self, pretokenizer: str, out: str) -> OpenedText:
         """Return the text to learn from, or its words, and the held-out text.
 
         `out` is where the command writes its result. Large text is streamed, and what may be
@@ -132,29 +140,35 @@ class Sources(Stretches):
         if self.counts is not None:
             from bpe_core.counting.counts_file import read_counts
 
-            return read_counts(self.counts), None
+            return OpenedText(read_counts(self.counts), None, lambda: None, can_hold_out=False)
         if self._are_counted:
-            return self.words_in_stretches(out, pretokenizer), None
+            words = self.words_in_stretches(out, pretokenizer)
+            return OpenedText(words, None, self._hash_stretches)
         if self.held_out:
-            return self._split()
+            whole = self.read()
+            training, test = self._split(whole)
+            return OpenedText(training, test, lambda: _hash_documents(whole, test))
         if not self.held_out_files:
-            return self._read_or_stream(), None
+            text = self._read_or_stream()
+            return OpenedText(text, None, lambda: _hash_documents(text))
         corpus = self.read()
         training, test = corpus.hold_out(self._read(self.held_out_files))
         if n := corpus.n_sources - training.n_sources:
             what = "1 document that is" if n == 1 else f"{n:,} documents that are"
             click.echo(f"Left out of the training text: {what} in the held-out text too.", err=True)
-        return training, test
+        return OpenedText(
+            training, test, lambda: _hash_documents(training), held_out_names=self.held_out_files
+        )
 
-    def count(self, pretokenizer: str, out: str) -> tuple[CountedCorpus, Corpus | None]:
-        """Return the words of the text to learn from, counted once, and the held-out text."""
+    def count(self, pretokenizer: str, out: str) -> tuple[CountedCorpus, OpenedText]:
+        """Return the words of the text to learn from, counted once, and what `open` returns."""
         from bpe_core.runs.count import count
         from bpe_core.runs.progress import Watch
 
-        corpus, test = self.open(pretokenizer, out)
+        opened = self.open(pretokenizer, out)
         with Bar() as bar:
             watch = Watch(1, time.perf_counter(), bar.show_training, None, bar.show_counting)
-            return count(corpus, pretokenizer, None, watch), test
+            return count(opened.text, pretokenizer, None, watch), opened
 
     def write_counts(self, pretokenizer: str, path: str) -> CountsSummary:
         """Count the words of the text into a file of counts: in stretches, or all in memory."""
@@ -217,11 +231,24 @@ class Sources(Stretches):
             click.echo(printable(note), err=True)
         return corpus
 
-    def _split(self) -> tuple[Corpus, Corpus]:
-        """Read the text, divide it, and report on stderr what was held out."""
+    def _hash_stretches(self) -> bytes | None:
+        """Return the hashes of files that were counted; None if not all are text on this machine.
+
+        Hashing rows would mean reading them again.
+        """
+        from bpe_core.scale.sources import find_sources
+
+        files = find_sources(self.names)
+        is_known = not self.workers.are_named and not any(
+            is_url(file.url) or file.packing or file.kind != "text" for file in files
+        )
+        return _hash_files(Path(file.url) for file in files) if is_known else None
+
+    def _split(self, corpus: Corpus) -> tuple[Corpus, Corpus]:
+        """Divide the text, and report on stderr what was held out."""
         from bpe_core.comparison.interval_words import flattery, unit_noun
 
-        training, test = self.read().split(self.held_out, by=self.held_out_by)
+        training, test = corpus.split(self.held_out, self.seed, self.held_out_by)
         how = test.how
         if how is None or not test.n_bytes:
             click.echo("Too little text to hold any back.", err=True)
@@ -230,6 +257,43 @@ class Sources(Stretches):
         said = f"Held out: {test.n_bytes:,} bytes, {how.n_units:,} {noun}. {flattery(how)}"
         click.echo(said.rstrip(), err=True)
         return training, test
+
+
+class OpenedText(NamedTuple):
+    """The text that a command learns from."""
+
+    text: Corpus | StreamedCorpus | WordCounts
+    """Without what is held out."""
+    held_out: Corpus | None
+    hash_documents: Callable[[], bytes | None]
+    """Returns the hashes of the documents of which at least a part is learned from."""
+    can_hold_out: bool = True
+    """Whether the command could hold out a part of its sources."""
+    held_out_names: tuple[str, ...] = ()
+    """The sources of held-out text of its own."""
+
+
+def _hash_documents(text: Corpus | StreamedCorpus, held_out: Corpus | None = None) -> bytes | None:
+    """Return the hashes of documents, but for those that are held out whole."""
+    from bpe_core.corpus.trained_on import hash_documents, pack_hashes
+    from bpe_core.counting.streamed import StreamedCorpus
+
+    if isinstance(text, StreamedCorpus):
+        return _hash_files(text.paths)
+    left_out = hash_documents(() if held_out is None else held_out.documents)
+    return pack_hashes({*hash_documents(text.documents)}.difference(left_out))
+
+
+def _hash_files(paths: Iterable[Path]) -> bytes:
+    """Return the hashes of text files, each of which is one document."""
+    from bpe_core.corpus.trained_on import hash_pieces, pack_hashes
+
+    hashes: list[int] = []
+    for path in paths:
+        with reading(str(path)) as file:
+            first = file.read(_PIECE).removeprefix(codecs.BOM_UTF8)
+            hashes.append(hash_pieces(chain([first], iter(lambda: file.read(_PIECE), b""))))
+    return pack_hashes(hashes)
 
 
 def takes_sources(*, held_out: bool = True, counted: bool = True) -> Option[Any]:
@@ -245,7 +309,7 @@ def takes_sources(*, held_out: bool = True, counted: bool = True) -> Option[Any]
         options.append(counts_option)
     options += [text_column_option, encoding_option, errors_option]
     if held_out:
-        options += [held_out_option, held_out_by_option]
+        options += [held_out_option, held_out_by_option, seed_option]
     if learns:
         options.append(held_out_file_option)
     if counted:

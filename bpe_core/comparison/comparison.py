@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from bpe_core.checks import check_whole, describe, is_a, several
 from bpe_core.comparison.alignment import Disagreement, disagreements
@@ -20,7 +20,7 @@ from bpe_core.comparison.text_map import TextMap
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError, OutOfRangeError
 from bpe_core.extras import to_frame
-from bpe_core.tokenizer.protocol import Encoder, NamedEncoder, to_encoder
+from bpe_core.tokenizer.protocol import Encoder, NamedEncoder, Trained, to_encoder
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
 
@@ -61,6 +61,9 @@ class Comparison:
     """Tokens common to all vocabularies, by their bytes, without special tokens."""
     names: tuple[str, ...] = field(default=(), compare=False)
     """A distinct name for each tokenizer: the end of its path, its title, or "Tokenizer 1"."""
+    shares_trained_on: tuple[float | None, ...] = field(default=(), compare=False)
+    """For each tokenizer, the share of the text, by bytes, in documents that its training saw, at
+    least in part: figures on them are better than on new text. None if that is not known."""
     segments: tuple[tuple[Segment, ...], ...] = field(default=(), repr=False)
     """Each tokenizer's segments if a text was compared; empty for a corpus."""
     disagreements: tuple[tuple[Disagreement, ...], ...] = field(default=(), repr=False)
@@ -107,8 +110,11 @@ class Comparison:
         return to_frame(self._named_rows())
 
     def _named_rows(self) -> list[dict[str, Any]]:
-        named = zip(self.names, self.rows, strict=True)
-        return [{"tokenizer": name, **row.to_dict()} for name, row in named]
+        each = zip(self.names, self.shares_trained_on, self.rows, strict=True)
+        return [
+            {"tokenizer": name, **row.to_dict(), "share_trained_on": share}
+            for name, share, row in each
+        ]
 
     def view(self) -> View:
         """Return a view of the text under each tokenizer that shows itself in a notebook.
@@ -155,12 +161,14 @@ class Comparison:
 
 def compare(
     text_or_corpus: str | Corpus | Iterable[str],
-    tokenizers: Iterable[Encoder | str | os.PathLike[str]],
+    tokenizers: Iterable[Encoder | Trained | str | os.PathLike[str]],
     should_stop: ShouldStop | None = None,
 ) -> Comparison:
     """Compare tokenizers on a text, including where they split it differently, or on a corpus.
 
-    A tokenizer may be given by its path or name, as for `open_encoder`. Special tokens are treated
+    A tokenizer may be given by its path or name, as for `open_encoder`, or as the run that trained
+    it. Of a run, and of a file that says what it was trained on, `shares_trained_on` has how much
+    of this text training saw. Special tokens are treated
     as ordinary text. A token that means "unknown" counts as a token, and
     the text that it replaces as unknown, because it cannot be decoded. Each document is encoded
     separately, and so is each weighted word, multiplied by its count. If the segments of a long
@@ -207,7 +215,10 @@ def compare(
     ]
     _measure_together(measurings, corpus.n_bytes, should_stop)
     found = combine(corpus, encoders, [each.measured() for each in measurings], blocks)
-    found = replace(found, names=tuple(each.name for each in named))
+    shares = (each.trained_on and each.trained_on.share_of(corpus) for each in named)
+    found = replace(
+        found, names=tuple(each.name for each in named), shares_trained_on=tuple(shares)
+    )
     if not segments:
         return found
     return replace(
@@ -256,6 +267,7 @@ def combine(
         n_words=rows[0].words.n_words,
         n_shared=len(overlap.shared),
         names=tuple(f"Tokenizer {number}" for number in range(1, len(encoders) + 1)),
+        shares_trained_on=(None,) * len(encoders),
         blocks=blocks,
         by_block=tuple(one.by_block for one in measured),
     )
@@ -279,7 +291,9 @@ def _measure_together(
             done[behind] = step
 
 
-def name_encoders(tokenizers: Iterable[Encoder | str | os.PathLike[str]]) -> list[NamedEncoder]:
+def name_encoders(
+    tokenizers: Iterable[Encoder | Trained | str | os.PathLike[str]],
+) -> list[NamedEncoder]:
     """Open tokenizers as `compare` does, and give each a distinct name.
 
     Raises ConfigError for none, ArgumentTypeError for what is not a tokenizer, and what
@@ -297,10 +311,9 @@ def name_encoders(tokenizers: Iterable[Encoder | str | os.PathLike[str]]) -> lis
     named: list[NamedEncoder] = []
     for number, (each, encoder) in enumerate(zip(given, map(to_encoder, given), strict=True), 1):
         if isinstance(encoder, NamedEncoder):
-            named.append(encoder)
-            path = "" if each is encoder else os.fspath(cast("str | os.PathLike[str]", each))
-            if path and Path(path).exists():
-                paths[number - 1] = path
+            named.append(replace(encoder, name=encoder.name or f"Tokenizer {number}"))
+            if is_a(each, str, os.PathLike) and Path(each).exists():
+                paths[number - 1] = os.fspath(each)
             continue
         # Check the protocol last, because that reads every property, even the fingerprint.
         if not is_a(encoder, Tokenizer) and not is_a(encoder, Encoder):

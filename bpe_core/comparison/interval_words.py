@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from bpe_core.comparison.blocks import Blocks
-from bpe_core.comparison.comparison import compare
+from bpe_core.comparison.comparison import Comparison, compare
 from bpe_core.comparison.parts import N_RESAMPLES, TextPart, TokenSaving, compute_gain
+from bpe_core.corpus.columns import percent
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.held_out import MIN_UNITS, HeldOut, WhyWithin
 from bpe_core.tokenizer.protocol import Encoder
@@ -190,6 +191,21 @@ held-out text. This flatters.'
     whole = f"All text with some {units} is" if how.by[:7] == "column:" else f"Whole {units} are"
     share = "held out of each file type and script, to their share if possible."
     return f"{whole} {share} {flattery(how)}".rstrip()
+
+
+def trained_on_words(comparison: Comparison) -> list[str]:
+    """Return a sentence for each tokenizer whose training saw the text that was compared.
+
+    >>> from bpe_core.runs.train import train
+    >>> trained_on_words(compare("hug hugs", [train(["hug hugs"], vocab_size=258), "gpt2"]))
+    ['Tokenizer 1 was trained on this text: its figures are better here than on new text.']
+    """
+    return [
+        f"{name} was trained on {'' if share == 1 else f'{percent(share)} of '}this text: its "
+        "figures are better here than on new text."
+        for name, share in zip(comparison.names, comparison.shares_trained_on, strict=True)
+        if share
+    ]
 
 
 def flattery(how: HeldOut | None) -> str:

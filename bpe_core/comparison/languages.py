@@ -24,7 +24,7 @@ from bpe_core.corpus.text_decoding import decode_text
 from bpe_core.corpus.values import has_more_cells
 from bpe_core.errors import ArgumentTypeError, ConfigError, CorpusError
 from bpe_core.extras import to_frame
-from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.protocol import Encoder, Trained
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.unicode.kinds import code_points, find_script, token_script
 
@@ -208,7 +208,7 @@ class Parity:
 
 def parity(
     sentences: Mapping[str, Iterable[str]],
-    tokenizers: Iterable[Encoder | str | os.PathLike[str]],
+    tokenizers: Iterable[Encoder | Trained | str | os.PathLike[str]],
     reference: str | None = None,
     should_stop: ShouldStop | None = None,
 ) -> Parity:

@@ -118,8 +118,8 @@ class Corpus(Immutable):
                 digest.update(data)
                 continue
             # Going through a long text twice takes less memory than holding all of its bytes.
-            digest.update(b"%d %d:" % (count, sum(map(len, _in_pieces(text)))))
-            for piece in _in_pieces(text):
+            digest.update(b"%d %d:" % (count, sum(map(len, in_pieces(text)))))
+            for piece in in_pieces(text):
                 digest.update(piece)
         return digest.hexdigest()
 
@@ -410,7 +410,7 @@ one with Corpus.from_text or read_corpus.
     return Corpus.from_documents(given)
 
 
-def _in_pieces(text: str) -> Iterator[bytes]:
+def in_pieces(text: str) -> Iterator[bytes]:
     """Return a text as UTF-8, piece by piece."""
     for start in range(0, len(text), _PIECE):
         yield text[start : start + _PIECE].encode()

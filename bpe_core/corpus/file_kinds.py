@@ -46,6 +46,10 @@ _TAR_MARK_AT: Final = 257
 _TAR_HEADER: Final = 512
 _TAR_SUM: Final = slice(148, 156)
 HEAD_BYTES: Final = 4_096
+HELD_OUT_ENDING: Final = ".held-out.jsonl"
+"""How the name of a file of held-out text ends, which a training writes next to its result."""
+TRAINED_ON_ENDING: Final = ".training.json"
+"""How the name of a note on what a tokenizer was trained on ends."""
 """How much of a file's beginning shows its kind."""
 _UNPACK: Final = "Unpack it first."
 _GIVE_TEXT: Final = "Give text instead."
@@ -239,16 +243,20 @@ def other_kind(head: bytes, name: str) -> OtherKind | None:
 def is_left_out(path: str) -> bool:
     """Return True for a file of a folder or an archive that is not part of its text.
 
-    These are hidden files, the empty files that mark a finished Spark job, and the folders of
-    Python's bytecode and macOS's metadata.
+    These are hidden files, the empty files that mark a finished Spark job, the folders of Python's
+    bytecode and macOS's metadata, and what a training wrote there besides a tokenizer: text that
+    it held out must not be trained on next time.
 
     >>> [is_left_out(path) for path in ("a/.git/x", "a/_SUCCESS", "__pycache__/a", "__init__.py")]
     [True, True, True, False]
+    >>> is_left_out("tokenizer.held-out.jsonl")
+    True
     """
     *folders, name = path.split("/")
     is_hidden = any(part.startswith(".") and part not in (".", "..") for part in (*folders, name))
     is_mark = name.startswith("_") and "." not in name
-    return is_hidden or is_mark or any(folder in _HELPERS for folder in folders)
+    is_written = name.endswith((HELD_OUT_ENDING, TRAINED_ON_ENDING))
+    return is_hidden or is_mark or is_written or any(folder in _HELPERS for folder in folders)
 
 
 def files_below(folder: str) -> list[str]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from os import PathLike
 from pathlib import Path
 from typing import cast
 
 from bpe_core.checks import several
 from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.file_kinds import HELD_OUT_ENDING
 from bpe_core.corpus.filed_texts import TextsWriter
+from bpe_core.corpus.held_out_file import read_held_out
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import (
     Document,
@@ -61,6 +64,9 @@ def read_corpus(
     `kept_column` names another column of all tables, such as the author. Its values become the
     corpus's `columns`, so that `split` can hold out all rows of some authors.
 
+    Text that a command held out and wrote, such as `tokenizer.held-out.jsonl`, is the same held-out
+    part again if it is the only source: its `how` says how it was chosen.
+
     With `texts_file`, the path of a file to be made, the documents are written there, and are read
     again one by one when they are needed: the memory taken is that of the largest file.
 
@@ -97,6 +103,12 @@ def read_corpus(
     choices = ReadOptions(text_column, encoding, errors, max_archive_files, kept_column)
     choices.check()
     sources = [file for source in sources for file in expand_folder(source)]
+    if len(sources) == 1 and isinstance(first := sources[0], (str, PathLike)):
+        path = Path(first)
+        if path.name.endswith(HELD_OUT_ENDING) and path.is_file():
+            held_out = read_held_out(path, texts_file)
+            if held_out is not None:
+                return held_out
     budget = Budget()
     documents: list[Document] = []
     notes: list[Note] = []

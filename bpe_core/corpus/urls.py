@@ -129,7 +129,8 @@ def _paths_at(name: str) -> tuple[list[FoundFile], bool]:
     if path.is_dir():
         found = [f"{path}/{name}" for name in files_below(str(path))]
     elif not path.exists() and is_pattern(name):
-        found = sorted(glob(str(path), recursive=True))
+        matching = sorted(glob(str(path), recursive=True))
+        found = [each for each in matching if not is_left_out(each.rpartition("/")[2])]
     else:
         found, is_named = [str(path)], True
     files: list[FoundFile] = []

@@ -33,5 +33,6 @@ the small files next to a vocabulary, for which `transformers_classes` knows wha
 `checking` holds the code that loads each format in the libraries that read it (`readers`), and runs
 it to check that they give the same ids (`opened_elsewhere`).
 
-`run_archive` saves a whole run. `written_kinds` recognises all files written here.
+`run_archive` saves a whole run. `training_note` is the note next to a tokenizer on its training.
+`written_kinds` recognises all files written here.
 """

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
-from bpe_core.corpus.file_kinds import is_zip
+from bpe_core.corpus.file_kinds import TRAINED_ON_ENDING, is_zip
 from bpe_core.errors import BpeError, ConfigError, FormatError, MissingFileError
 from bpe_core.files.regular_files import ARCHIVE_DAMAGE
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped, without_tensors
@@ -22,6 +22,8 @@ PAIRS: Final = (PAIR, ("encoder.json", "vocab.bpe"))
 CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, MODEL_CONFIG, CHAT_TEMPLATE = SIDECARS
 JSON_SIDECARS: Final = (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, MODEL_CONFIG)
 """The files next to a vocabulary that add tokens to it."""
+ROWS: Final = "embedding_rows.json"
+"""The file next to an adapted tokenizer with the old ids that its rows start from."""
 _SETS: Final = (
     ("tokenizer.bpe.json",),
     ("tokenizer.json",),  # before GPT-2's two files, as in transformers: they contain less
@@ -70,12 +72,17 @@ def choose_files(names: Sequence[str], where: str) -> list[str]:
             (found,) = set(pair) - set(missing)
             raise FormatError(f"{where} has {found} but not {missing[0]}. Add it.")
     for ending in _ENDINGS:
-        found = [name for name in names if name.endswith(ending) and name not in SIDECARS]
+        found = [name for name in names if name.endswith(ending) and not _is_beside(name)]
         if len(found) > 1:
             raise FormatError(f"{where} has several {ending} files. Choose one tokenizer.")
         if found:
             return found
     raise FormatError(f"{where} has no tokenizer file, such as tokenizer.json.")
+
+
+def _is_beside(name: str) -> bool:
+    """Return True for a file next to a tokenizer's own."""
+    return name in (*SIDECARS, ROWS) or name.endswith(TRAINED_ON_ENDING)
 
 
 def locate(path_or_name: str | os.PathLike[str]) -> tuple[Path, HubName | None]:

@@ -11,16 +11,18 @@ from typing import BinaryIO, Final
 from zipfile import BadZipFile, ZipFile
 
 from bpe_core.corpus.file_kinds import PARQUET_MARK, is_zip
+from bpe_core.corpus.held_out_file import HELD_OUT_MARK
 from bpe_core.corpus.parquet import is_counts, open_parquet_file
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.files.store import is_entry_name
-from bpe_core.formats import native, tiktoken_file
+from bpe_core.formats import native, tiktoken_file, training_note
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
 from bpe_core.formats.json_files import is_token_id, looks_like_json, parse_json
 from bpe_core.formats.run_archive import is_run
 from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
 from bpe_core.formats.tekken import looks_like_tekken
 
+HELD_OUT: Final = "held-out text"
 COUNTS: Final = "a file of counts"
 ENTRY: Final = "an entry of the store"
 IDS: Final = "a list of ids"
@@ -51,6 +53,8 @@ def written_kind(file: BinaryIO, name: str) -> str | None:
         return _parquet_kind(file)
     if is_zip(head):
         return _zip_kind(file)
+    if head.startswith(HELD_OUT_MARK):
+        return HELD_OUT
     if looks_like_json(head, name):
         rest = file.read(_MAX_JSON)
         return None if file.read(1) else _json_kind(head + rest, name)
@@ -84,6 +88,8 @@ def _json_kind(data: bytes, name: str) -> str | None:
         return None
     if described.get("format") == native.FORMAT:
         return "a native tokenizer"
+    if described.get("format") == training_note.FORMAT:
+        return training_note.NOTE
     if isinstance(described.get("model"), dict) and "added_tokens" in described:
         return "a tokenizer.json"
     if looks_like_tekken(described):

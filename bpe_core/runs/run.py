@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bpe_core.checks import check_whole
 from bpe_core.corpus.corpus import Corpus, to_corpus
 from bpe_core.corpus.held_out import Split
+from bpe_core.corpus.trained_on import TrainedOn
 from bpe_core.counting.word_row import Layout, at_step
 from bpe_core.errors import OutOfRangeError
 from bpe_core.extras import to_frame
@@ -110,6 +111,11 @@ class TrainingRun(Immutable):
             f"<TrainingRun of {len(self.merges):,} merges from {self.corpus_bytes:,} bytes, "
             f"stop reason {self.stop_reason!r}>"
         )
+
+    @property
+    def trained_on(self) -> TrainedOn:
+        """What the tokenizer was trained on, so that `compare` notices it."""
+        return TrainedOn(self.corpus_sha256, self.corpus_bytes, self.origin.split)
 
     def to_dict(self) -> dict[str, Any]:
         """Return as JSON values what is needed to repeat the run, and the result to expect.

@@ -17,6 +17,7 @@ from bpe_core.tokenizer.decoding import OnInvalid
 from bpe_core.types import Segment
 
 if TYPE_CHECKING:
+    from bpe_core.corpus.trained_on import TrainedOn
     from bpe_core.views.notebook import View
 
 
@@ -153,6 +154,8 @@ class NamedEncoder:
     """Its source and the library that encodes with it, in sentences; may quote the file."""
     chat: ChatTemplate | None = None
     """The chat template that its files have, or None."""
+    trained_on: TrainedOn | None = None
+    """What it was trained on, or None if that is not known."""
 
     @property
     def model(self) -> str:
@@ -240,10 +243,27 @@ class NamedEncoder:
         return view_tokens(text, self.encoder, allowed_special, name=self.name)
 
 
-def to_encoder(given: Encoder | str | os.PathLike[str]) -> Encoder:
-    """Return an encoder as it is, and open one given by a path or a name as `open_encoder` does.
+@runtime_checkable
+class Trained(Protocol):
+    """A training run: a tokenizer, and what it was trained on."""
+
+    @property
+    def tokenizer(self) -> Encoder:
+        """The tokenizer that was learned."""
+        ...
+
+    @property
+    def trained_on(self) -> TrainedOn:
+        """The text that it was learned from."""
+        ...
+
+
+def to_encoder(given: Encoder | Trained | str | os.PathLike[str]) -> Encoder:
+    """Return an encoder as it is, that of a run, or the one that `open_encoder` opens by its name.
 
     >>> to_encoder("gpt2").encode("The quick")
     [464, 2068]
     """
+    if isinstance(given, Trained):
+        return NamedEncoder("", given.tokenizer, trained_on=given.trained_on)
     return bpe_core.open_encoder(given) if isinstance(given, (str, os.PathLike)) else given

@@ -79,7 +79,7 @@ def test_a_folder_comes_back_as_a_folder_with_the_rows(
     assert f"takes {n_tokens:,} tokens instead of" in result.stderr
     fewer = 100 * (1 - n_tokens / len(small.encode(TEXT)))
     change = f", {fewer:.1f}% fewer" if fewer else ""
-    assert result.stderr.splitlines()[-2].endswith(f"{change}.")
+    assert result.stderr.splitlines()[-3].endswith(f"{change}.")
     assert f"became {size:,}" in result.stderr
 
 
@@ -92,12 +92,12 @@ def test_the_gain_on_held_out_text_has_an_interval_or_the_reason_why_not(
         (texts / f"{n}.txt").write_text(f"{TEXT}{n * n}\n" * (1 + n % 3), encoding="utf-8")
     options = "--tokens", "8", "--held-out", "0.2", "--out", tmp_path / "out"
     many = succeed("extend", base, texts, *options)
-    told = many.stderr.splitlines()[-2]
+    told = many.stderr.splitlines()[-4]
     assert re.search(r"Held-out text .* (fewer|more) \(95% interval [^)]+\)\.", told), told
     assert "95% intervals over whole documents, 2,000 resamples. They answer for" in told
     one = run("extend", base, text, *options)
     assert "95%" not in one.stderr
-    assert "No interval: it takes 20 documents" in one.stderr.splitlines()[-2]
+    assert "No interval: it takes 20 documents" in one.stderr.splitlines()[-4]
 
 
 @pytest.mark.slow

@@ -209,7 +209,8 @@ def test_a_terminal_shows_how_much_is_done(corpus: Path, tmp_path: Path) -> None
     for doing in (b"Reading", b"Counting words", b"Learning merges"):
         assert re.search(rb"\r.*" + doing + rb"  \[[#-]+\] +\d+%", shown), shown
     assert shown.count(b"\x1b[?25h") == 3  # the cursor is shown again
-    assert re.search(rb"\n\d+ merges in .* on held-out text\)\r\n$", shown), shown
+    last = rb"\n\d+ merges in .* on held-out text\)\r\nHeld-out text: .*\r\nTo compare .* gpt2\r\n$"
+    assert re.search(last, shown), shown
     status, shown = in_terminal(*line, seconds=1e9)
     assert status == 0
     assert b"[" not in shown

@@ -46,6 +46,7 @@ from bpe_core.formats.folder_files import (
     CHAT_TEMPLATE,
     CONFIG,
     PAIRS,
+    ROWS,
     SPECIAL_TOKENS,
     unpacked,
 )
@@ -67,7 +68,6 @@ BESIDE: Final = (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, CHAT_TEMPLATE)
 """Files next to a tokenizer that belong to it and are written with it."""
 OLD_IDS: Final = "old_ids.npy"
 PARTS: Final = "parts.npy"
-ROWS: Final = "embedding_rows.json"
 
 _ENDINGS: Final = tuple(zip(*PAIRS, strict=True))
 

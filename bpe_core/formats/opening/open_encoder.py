@@ -9,6 +9,7 @@ from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError, MissingFileError
 from bpe_core.formats.folder_files import locate, naming, read_files_at
 from bpe_core.formats.opening.kept_encoders import open_kept
+from bpe_core.formats.training_note import read_note
 from bpe_core.kernels.garbage import without_garbage_collection
 from bpe_core.published.cache import read_cached
 from bpe_core.published.catalogue import CATALOGUE, NAMES, Published, find_published
@@ -31,7 +32,8 @@ def open_encoder(
     The result is an `Encoder`: it encodes and decodes texts, one or several, to lists and arrays.
     `engine` says whether bpe_core or the publisher's library encodes, and `provenance` why. A path
     takes precedence over a name; "./gpt2" is always a path. Only the vocabulary of a GGUF file is
-    read, however large the file is. Pass `pretokenizer` for files that do not store it.
+    read, however large the file is. `trained_on` says what the file's own record, or a note next to
+    it, says that it was trained on. Pass `pretokenizer` for files that do not store it.
 
     Raises `UnavailableError` for a name that has not been fetched, `FormatError` for a file that is
     not a tokenizer, `ConfigError` if the pre-tokenizer is missing or is not the one that the file
@@ -82,7 +84,9 @@ def _open(
     purpose = "open as merges" if plainest else "open"
     with naming(path_or_name):
         opened = open_kept(purpose, files, pretokenizer, open_first)
-    return opened if model is None else named_after_hub(model, opened)
+    if model is not None:
+        return named_after_hub(model, opened)
+    return replace(opened, trained_on=read_note(path, files))
 
 
 def _open_name(name: str, pretokenizer: str | None) -> NamedEncoder:
