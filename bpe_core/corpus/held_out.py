@@ -40,6 +40,8 @@ _MIN_SHARE: Final = 0.01
 _TOLERANCE: Final = 0.02
 """The units of a stratum are drawn again if their size misses its share by this fraction."""
 _MAX_DRAWS: Final = 50
+_MAX_SHARE: Final = 1 / 3
+"""Of units some of which are too large to be held out, at most this share of the others is."""
 _TIMES_OFF: Final = 2
 """By default folders are held out only if whole ones come as near as this factor to the share."""
 _MIN_STRETCH: Final = 512
@@ -152,7 +154,7 @@ def hold_out(
                 return division
     chosen = _Chosen(texts, share, seed)
     if by in ("document", "stretch"):
-        chosen.take_documents(_units(copies, texts), may_be_whole=by == "document")
+        chosen.take_documents(_units(copies, texts, texts.sizes), may_be_whole=by == "document")
         return chosen.division(by, copies)
     return _hold_out_groups(chosen, by, _labels(names, by, columns or {}), copies)
 
@@ -161,14 +163,23 @@ def _hold_out_groups(
     chosen: _Chosen, by: str, labels: Sequence[str], copies: Sequence[int]
 ) -> Division:
     """Hold out all documents with some of the labels."""
-    units = _units(labels, chosen.texts)
-    if len(units) < 2:
+    sizes = chosen.texts.sizes
+    if len({label for label, size in zip(labels, sizes, strict=True) if size}) < 2:
         raise ConfigError(
             f"All text is in one unit, so none can be held out by {by.partition(':')[0]}. Hold out "
             "by document instead."
         )
-    chosen.take_groups(units)
-    chosen.return_copies(copies)
+    places: defaultdict[int, set[str]] = defaultdict(set)
+    for label, first in zip(labels, copies, strict=True):
+        places[first].add(label)
+    # What has copies elsewhere is likely to be trained on.
+    sizes = [
+        size if len(places[first]) == 1 else 0 for size, first in zip(sizes, copies, strict=True)
+    ]
+    units = _units(labels, chosen.texts, sizes)
+    if units:
+        chosen.take_groups(units)
+        chosen.return_copies(copies)
     place = {label: n for n, label in enumerate(dict.fromkeys(labels))}
     return chosen.division(by, [place[label] for label in labels])
 
@@ -195,22 +206,21 @@ class _Unit(NamedTuple):
     members: list[int]
 
 
-def _units(labels: Sequence[object], texts: _Texts) -> list[_Unit]:
-    """Return the units of all documents that have text: those with the same label."""
+def _units(labels: Sequence[object], texts: _Texts, sizes: Sequence[int]) -> list[_Unit]:
+    """Return the units that have any size: documents with the same label."""
     groups: defaultdict[object, list[int]] = defaultdict(list)
     for i, size in enumerate(texts.sizes):
         if size:
             groups[labels[i]].append(i)
-    return [_unit(members, texts) for members in groups.values()]
-
-
-def _unit(members: list[int], texts: _Texts) -> _Unit:
-    if len(members) == 1:
-        return _Unit(texts.sizes[members[0]], texts.strata[members[0]], members)
-    sizes: Counter[Stratum] = Counter()
-    for i in members:
-        sizes[texts.strata[i]] += texts.sizes[i]
-    return _Unit(sizes.total(), max(sorted(sizes), key=sizes.__getitem__), members)
+    units: list[_Unit] = []
+    for members in groups.values():
+        of_each: Counter[Stratum] = Counter()
+        for i in members:
+            of_each[texts.strata[i]] += sizes[i]
+        if size := of_each.total():
+            main = max(sorted(of_each), key=of_each.__getitem__)
+            units.append(_Unit(size, main, members))
+    return units
 
 
 def _strata(units: Iterable[_Unit]) -> Iterable[list[_Unit]]:
@@ -248,30 +258,35 @@ class _Chosen:
             if not may_be_whole:
                 self._take_stretches(found, max_whole=0, why="")
             elif len(whole) >= MIN_UNITS:
-                self._take_whole(whole)
+                self._take_whole(whole, self._share * _total(whole))
                 self._take_stretches(huge, max_whole=0, why=_why(found, huge))
             elif size < _MIN_SHARE * total:
                 few += found
             else:
                 self._take_stretches(found, max_whole=2 * _MIN_STRETCH, why=_why(found, huge))
         if len(few) >= MIN_UNITS:
-            self._take_whole(few)
+            self._take_whole(few, self._share * _total(few))
 
     def take_groups(self, units: Sequence[_Unit]) -> None:
         """Hold out whole folders, or all documents with the same value in a column."""
-        wanted = self._share * _total(units)
+        total = _total(units)
+        # More of what has no copies elsewhere makes up for the rest.
+        share = min(self._share * sum(self._sizes) / total, _MAX_SHARE)
         few: list[_Unit] = []
+        owed = 0.0
         for found in _strata(units):
-            quota = self._share * _total(found)
+            quota = share * _total(found)
             whole = [unit for unit in found if unit.size <= quota]
             if len(whole) >= MIN_UNITS:
-                self._take_whole(whole)
+                self._take_whole(whole, quota)
             else:
-                few += [unit for unit in found if unit.size <= wanted]
-        self._take_whole(few)
+                small = [unit for unit in found if unit.size <= share * total]
+                few += small
+                owed += min(quota, _total(small))
+        self._take_whole(few, owed)
         # If every unit exceeds the share, the smallest is nearest to it.
         smallest = min(units)
-        if not self._spans and smallest.size <= _total(units) / 2:
+        if not self._spans and smallest.size <= total / 2:
             self._hold_out(smallest)
 
     def return_copies(self, copies: Sequence[int]) -> None:
@@ -306,16 +321,20 @@ class _Chosen:
         for i in unit.members:
             self._spans[i] = [Span(0, self._sizes[i])]
 
-    def _take_whole(self, units: Sequence[_Unit]) -> None:
-        """Hold out whole units, spread over the folders, of about their share in all."""
+    def _take_whole(self, units: Sequence[_Unit], wanted: float) -> None:
+        """Hold out whole units, spread over the folders, of about the size that is wanted.
+
+        At most a third of them, because units that are too large are not among them.
+        """
         # The smallest of a folder come last, since they leave the least to make up for.
         ordered = sorted(units, key=lambda unit: (-unit.size, unit.members[0]))
         ordered.sort(key=lambda unit: folder(self.texts.names[unit.members[0]]))
         sizes = [unit.size for unit in ordered]
-        nearest = wanted = self._share * sum(sizes)
+        share = min(wanted / max(sum(sizes), 1), _MAX_SHARE)
+        nearest = wanted = share * sum(sizes)
         drawn: list[int] = []
         for _ in range(_MAX_DRAWS):
-            found = _draw(sizes, self._share, self._draw)
+            found = _draw(sizes, share, self._draw)
             missed = abs(sum(sizes[place] for place in found) - wanted)
             if missed < nearest:
                 drawn, nearest = found, missed

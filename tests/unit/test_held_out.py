@@ -382,6 +382,24 @@ def test_whole_folders_are_held_out(by: str, depth: int) -> None:
         assert len(set(held_out.units)) == len(sides[1])
 
 
+def test_copies_and_large_folders_leave_the_held_out_folders_their_share() -> None:
+    sizes = [900] * 60 + [50_000] * 2
+    texts = {
+        f"{n}/{m}.txt": prose("English", size, seed=9 * n + m)
+        for n, size in enumerate(sizes)
+        for m in range(3)
+    }
+    # Most of the small folders have copies of the same documents.
+    for n in range(40):
+        texts[f"{n}/copy.txt"] = prose("English", 3_000, seed=1_000)
+    corpus = bpe.Corpus.from_documents(list(texts.values()), list(texts))
+    for seed in range(3):
+        training, held_out = corpus.split(SHARE, seed, "folder")
+        assert held_out.n_bytes / corpus.n_bytes == pytest.approx(SHARE, rel=0.1)
+        assert training.n_bytes + held_out.n_bytes == corpus.n_bytes
+        assert not set(held_out.documents) & set(training.documents)
+
+
 HALF_EMPTY = [f"the {n} of {n}\n" if n % 2 else "" for n in range(80)]
 
 
