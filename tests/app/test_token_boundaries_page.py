@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import bpe_core as bpe
 from bpe_core.formats.load_save import dumps
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.published.cache import VARIABLE
@@ -233,8 +234,38 @@ def test_a_conversation_is_rendered_by_the_template_and_its_share_is_counted(
     (share,) = [each.value for each in app.markdown if "of the template" in each.value]
     assert share.startswith(f"**{len(ids(app))} tokens**: ")
     assert warning(app).startswith("Message 3 (user) contains <|endoftext|>, which")
-    app = open_app("token_boundaries", part="Conversation", tokenizer="GPT-2")
-    assert "has no chat template" in app.info[0].value
+
+
+@pytest.mark.parametrize("tokenizer", ["Your tokenizer", "GPT-2"])
+def test_a_tokenizer_without_a_template_shows_an_example_of_one(
+    open_app: OpenApp, tokenizer: str
+) -> None:
+    app = open_app("token_boundaries", part="Conversation", tokenizer=tokenizer)
+    said = app.info[0].value.replace("\\", "")
+    assert "has no chat template, so this example writes the conversation in ChatML" in said
+    assert "here they are ordinary text" in said
+    assert view(app)["text"] == (
+        "<|im_start|>user\nWhat are you?<|im_end|>\n"
+        "<|im_start|>assistant\nA model. I read tokens.<|im_end|>\n"
+    )
+    if tokenizer == "GPT-2":
+        assert ids(app) == gpt2().encode(view(app)["text"])
+    app.toggle(key="answer").set_value(True).run()
+    assert view(app)["text"].endswith("<|im_end|>\n<|im_start|>assistant\n")
+
+
+def test_an_example_says_nothing_of_ordinary_text_if_its_marks_are_special(
+    open_app: OpenApp,
+) -> None:
+    config = bpe.TrainingConfig(262, special_tokens=("<|im_start|>", "<|im_end|>"))
+    run = bpe.train(bpe.Corpus.from_text("hug hugs"), config)
+    files = dumps(run.tokenizer, "huggingface")
+    key = f"file-{keep_tokenizer(files, None, open_files(files))}"
+    choices = {"part": "Conversation", "with": key, "tokenizer": "tokenizer.json"}
+    app = open_app("token_boundaries", **choices)
+    assert "ordinary text" not in app.info[0].value
+    assert "so this example" in app.info[0].value
+    assert not app.warning
 
 
 def test_messages_are_added_removed_and_kept_in_the_address(

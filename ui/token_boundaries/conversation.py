@@ -31,9 +31,23 @@ _SECONDS_KEPT: Final = 3_600.0
 """Templates may write the date."""
 _places: Final = BoundedSemaphore(2)
 """Each process that runs a template may take a gigabyte."""
+CHATML: Final = ChatTemplate(
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n"
+    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+"""The template shown for a tokenizer that has none."""
+_MARKS: Final = ("<|im_start|>", "<|im_end|>")
 _NO_TEMPLATE: Final = (
-    "has no chat template. Add a chat model by its name on the hub, or its tokenizer.json together "
-    "with its tokenizer_config.json or chat_template.jinja, a zip of these, or a GGUF file."
+    "has no chat template, so this example writes the conversation in ChatML, which many chat "
+    "models use. "
+)
+_ORDINARY: Final = (
+    "To them, <|im_start|> and <|im_end|> are one special token each; here they are ordinary text. "
+)
+_HOW_TO_ADD: Final = (
+    "To see a model’s own template, add the model by its name on the hub, or its tokenizer.json "
+    "together with its tokenizer_config.json or chat_template.jinja, a zip of these, or a GGUF "
+    "file."
 )
 
 
@@ -103,10 +117,15 @@ def answer_choice() -> bool:
 def render(
     chosen: Member, messages: Sequence[Mapping[str, str]], *, begins_answer: bool
 ) -> Conversation | None:
-    """Render messages by the tokenizer's template; say why, and return None, if that fails."""
-    if (chat := chosen.chat) is None:
-        st.info(f"{plain_markdown(chosen.name)} {_NO_TEMPLATE}")
-        return None
+    """Render messages by the tokenizer's template, or by an example's if it has none.
+
+    Says why, and returns None, if that fails.
+    """
+    chat = chosen.chat or CHATML
+    if chosen.chat is None:
+        is_special = set(_MARKS) <= set(chosen.encoder.special_tokens)
+        why = _NO_TEMPLATE if is_special else _NO_TEMPLATE + _ORDINARY
+        st.info(f"{plain_markdown(chosen.name)} {plain_markdown(why + _HOW_TO_ADD, 600)}")
     rendered = _rendered(
         tuple((each["role"], each["content"]) for each in messages),
         begins_answer,
