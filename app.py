@@ -10,14 +10,11 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui.host.settings import SettingError
+from ui.host import SettingError
 
 try:
-    from ui.serving import server
-    from ui.serving.ended_visits import note_visit
-    from ui.serving.warm_up import note_request
-    from ui.shell import frame, workspace
-    from ui.shell.recent_runs import keep_runs
+    from ui.serving import note_request, note_visit, server
+    from ui.shell import frame, keep_runs, workspace
 except SettingError as error:
     sys.exit(f"BPE Explorer did not start: {error}")
 

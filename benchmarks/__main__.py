@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 from benchmarks.report import write_part
-from bpe_core.kernels.compiling.choose import compile_kernels
+from bpe_core.kernels import compile_kernels
 
 # part: module, function, title
 PARTS = {

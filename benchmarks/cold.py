@@ -12,8 +12,8 @@ from benchmarks import corpora
 from benchmarks.encoding import timed
 from benchmarks.report import against, middle, seconds_against, table
 from bpe_core.errors import BpeError
-from bpe_core.formats.opening.open_encoder import open_encoder
-from bpe_core.tokenizer.gpt2 import data_folder
+from bpe_core.formats import open_encoder
+from bpe_core.tokenizer import data_folder
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 9

@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks import corpora
 from benchmarks.encoding import ROUNDS, Tools, median_ratio, speed, timed
 from benchmarks.report import against, middle, table
-from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer import gpt2
 
 
 def decoding(folder: Path | None) -> list[str]:

@@ -21,13 +21,10 @@ from tokenizers import ByteLevelBPETokenizer
 from benchmarks import corpora
 from benchmarks.report import against, middle, table
 from bpe_core.errors import BpeError
-from bpe_core.formats.load_save import save
-from bpe_core.formats.opening.open_encoder import open_encoder
-from bpe_core.kernels.threads import n_threads
-from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.tokenizer.gpt2 import END_OF_TEXT, data_folder, gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.byte_alphabet import from_printable
+from bpe_core.formats import open_encoder, save
+from bpe_core.kernels import n_threads
+from bpe_core.tokenizer import END_OF_TEXT, CompiledEncoder, Tokenizer, data_folder, gpt2
+from bpe_core.unicode import from_printable
 
 PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
 ROUNDS = 7

@@ -8,14 +8,12 @@ from pathlib import Path
 
 from benchmarks import corpora
 from benchmarks.report import against, middle, table
-from bpe_core.adapting.extend import extend
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.counting.word_row import lay_out_encoded
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.trainers import incremental
-from bpe_core.trainers.continued import ContinuedVocabulary
+from bpe_core.adapting import extend
+from bpe_core.corpus import Corpus
+from bpe_core.counting import lay_out_encoded
+from bpe_core.runs import TrainingRun, train
+from bpe_core.tokenizer import gpt2
+from bpe_core.trainers import ContinuedVocabulary, incremental
 from bpe_core.types import TrainingConfig
 
 N_TOKENS = 2_000

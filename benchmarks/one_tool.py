@@ -36,8 +36,8 @@ Tool = tuple[Callable[[str], Ids], Callable[[list[str]], Iterable[Any]] | None]
 def open_tool(tool: str, path: Path) -> Tool:
     """Open a tokenizer.json with a tool."""
     if tool == "bpe_core":
-        from bpe_core.formats.load_save import load
-        from bpe_core.tokenizer.compiled import CompiledEncoder
+        from bpe_core.formats import load
+        from bpe_core.tokenizer import CompiledEncoder
 
         tokenizer = load(path)
         encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
@@ -72,7 +72,7 @@ def open_tool(tool: str, path: Path) -> Tool:
 def _tiktoken(path: Path) -> Callable[[str], Ids]:
     import tiktoken
 
-    from bpe_core.formats.load_save import load
+    from bpe_core.formats import load
 
     tokenizer = load(path)
     special = set(tokenizer.special_tokens.values())

@@ -17,23 +17,21 @@ from benchmarks import corpora
 from benchmarks.encoding import ROUNDS, median_ratio, speed, timed
 from benchmarks.report import against, table
 from bpe_core.errors import BpeError
-from bpe_core.formats.huggingface import for_library
-from bpe_core.formats.json_files import parse_json
-from bpe_core.formats.opening.engines import run_by_library
-from bpe_core.formats.opening.open_encoder import open_encoder
-from bpe_core.formats.opening.opening import read_description
-from bpe_core.formats.running.before_merging import special_texts
-from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
-from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
-from bpe_core.formats.running.run_here import NativeTokenizer
-from bpe_core.formats.tekken import read_tekken
-from bpe_core.formats.tiktoken_file import read_ranks
-from bpe_core.published.cache import read_cached
-from bpe_core.published.catalogue import CATALOGUE, Published
-from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.tokenizer.encoding import forget_words
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.formats import (
+    AcrossWordsTokenizer,
+    ForeignTokenizer,
+    NativeTokenizer,
+    for_library,
+    open_encoder,
+    parse_json,
+    read_description,
+    read_ranks,
+    read_tekken,
+    run_by_library,
+    special_texts,
+)
+from bpe_core.published import CATALOGUE, Published, read_cached
+from bpe_core.tokenizer import CompiledEncoder, Tokenizer, forget_words, gpt2
 
 Encode = Callable[[str], Iterable[int]]
 _BYTES = 1_000_000

@@ -11,14 +11,12 @@ from pathlib import Path
 from benchmarks import corpora
 from benchmarks.encoding import timed
 from benchmarks.report import middle, seconds_against, table
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.counting.word_row import lay_out_pretokens
-from bpe_core.counting.words import count_pretokens
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
+from bpe_core.corpus import Corpus
+from bpe_core.counting import count_pretokens, lay_out_pretokens
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.runs import TrainingRun, train
+from bpe_core.trainers import GrowingVocabulary
 from bpe_core.trainers import compiled as compiled_training
-from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.types import PretokenCounts, TrainingConfig
 
 CONFIG = TrainingConfig(32_000)

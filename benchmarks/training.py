@@ -181,8 +181,8 @@ def _once(
 def _train(tool: str, documents: list[str], vocab_size: int) -> Callable[[], list[bytes]]:
     """Train, and return a function that lists the merges in order."""
     if tool == "bpe_core":
-        from bpe_core.corpus.corpus import Corpus
-        from bpe_core.runs.train import train
+        from bpe_core.corpus import Corpus
+        from bpe_core.runs import train
         from bpe_core.types import TrainingConfig
 
         corpus = Corpus.from_documents(documents)
@@ -192,7 +192,7 @@ def _train(tool: str, documents: list[str], vocab_size: int) -> Callable[[], lis
     if tool == "tokenizers":
         from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-        from bpe_core.unicode.byte_alphabet import from_printable
+        from bpe_core.unicode import from_printable
 
         tokenizer = Tokenizer(models.BPE())
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)

@@ -10,7 +10,6 @@ Each name loads its module on first use, so `import bpe_core` itself is fast.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from bpe_core.errors import (
@@ -46,39 +45,35 @@ from bpe_core.errors import (
     UnsupportedFileError,
     VocabularyTooSmallError,
 )
+from bpe_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from bpe_core.adapting.extend import extend
-    from bpe_core.adapting.replace import replace
-    from bpe_core.adapting.shrink import shrink
-    from bpe_core.comparison.comparison import Comparison, compare
-    from bpe_core.comparison.languages import Parity, parity
-    from bpe_core.comparison.metrics import gini
-    from bpe_core.corpus.corpus import Corpus
-    from bpe_core.corpus.read_corpus import read_corpus
-    from bpe_core.counting.count_files import count_files
-    from bpe_core.counting.counts_cut import count_words
-    from bpe_core.counting.counts_file import (
+    from bpe_core.adapting import extend, replace, shrink
+    from bpe_core.comparison import Comparison, Parity, compare, gini, parity
+    from bpe_core.corpus import Corpus, read_corpus
+    from bpe_core.counting import (
         CountsSummary,
         WordCounts,
+        count_files,
+        count_words,
         merge_counts,
         read_counts,
         write_counts,
     )
-    from bpe_core.formats.load_save import from_huggingface, load, save
-    from bpe_core.formats.opening.open_encoder import open_encoder
-    from bpe_core.formats.run_archive import load_run, save_run
-    from bpe_core.formats.tiktoken_file import from_tiktoken
-    from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
-    from bpe_core.published.fetch import fetch
-    from bpe_core.runs.continuation import TermCost
-    from bpe_core.runs.run import TrainingRun
-    from bpe_core.runs.sample_check import SampleFigures, sample_check
-    from bpe_core.runs.train import train
-    from bpe_core.tokenizer.gpt2 import gpt2
-    from bpe_core.tokenizer.protocol import Encoder
-    from bpe_core.tokenizer.tokenizer import Tokenizer
-    from bpe_core.training_data.encode_corpus import encode_corpus
+    from bpe_core.formats import (
+        from_huggingface,
+        from_tiktoken,
+        load,
+        load_run,
+        open_encoder,
+        save,
+        save_run,
+    )
+    from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
+    from bpe_core.published import fetch
+    from bpe_core.runs import SampleFigures, TermCost, TrainingRun, sample_check, train
+    from bpe_core.tokenizer import Encoder, Tokenizer, gpt2
+    from bpe_core.training_data import encode_corpus
     from bpe_core.types import (
         Explanation,
         Merge,
@@ -88,6 +83,8 @@ if TYPE_CHECKING:
         TrainingConfig,
         TrainingProgress,
     )
+else:
+    __getattr__, _ = lazy_exports(__name__, __file__)
 
 __version__ = "0.1.0"
 
@@ -167,57 +164,6 @@ __all__ = [
     "train",
     "write_counts",
 ]
-
-_MODULES = {
-    "adapting.extend": ("extend",),
-    "adapting.replace": ("replace",),
-    "adapting.shrink": ("shrink",),
-    "comparison.comparison": ("Comparison", "compare"),
-    "comparison.languages": ("Parity", "parity"),
-    "comparison.metrics": ("gini",),
-    "corpus.corpus": ("Corpus",),
-    "corpus.read_corpus": ("read_corpus",),
-    "counting.counts_cut": ("count_words",),
-    "counting.counts_file": (
-        "CountsSummary",
-        "WordCounts",
-        "merge_counts",
-        "read_counts",
-        "write_counts",
-    ),
-    "formats.load_save": ("from_huggingface", "load", "save"),
-    "formats.opening.open_encoder": ("open_encoder",),
-    "formats.run_archive": ("load_run", "save_run"),
-    "formats.tiktoken_file": ("from_tiktoken",),
-    "pretokenizers.pretokenizers": ("Pretokenizer", "get_pretokenizer"),
-    "published.fetch": ("fetch",),
-    "runs.run": ("TrainingRun",),
-    "runs.sample_check": ("SampleFigures", "sample_check"),
-    "runs.continuation": ("TermCost",),
-    "runs.train": ("train",),
-    "counting.count_files": ("count_files",),
-    "tokenizer.gpt2": ("gpt2",),
-    "tokenizer.protocol": ("Encoder",),
-    "training_data.encode_corpus": ("encode_corpus",),
-    "tokenizer.tokenizer": ("Tokenizer",),
-    "types": (
-        "Explanation",
-        "Merge",
-        "MergeTrace",
-        "PairCount",
-        "Segment",
-        "TrainingConfig",
-        "TrainingProgress",
-    ),
-}
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    return value
 
 
 def __dir__() -> list[str]:

@@ -19,7 +19,7 @@ from typing import (
 )
 
 from bpe_core.checks import is_a, is_whole
-from bpe_core.unicode.utf8_states import AFTER_WORD
+from bpe_core.unicode import AFTER_WORD
 
 if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
     import numpy as np

@@ -7,17 +7,12 @@ from typing import Final
 
 import streamlit as st
 
-from ui.adapt.extend_mode import draw_extending
-from ui.adapt.replace_mode import draw_replacing
-from ui.adapt.shrink_mode import draw_shrinking
-from ui.corpus.filled_corpus import fill_corpus_once
-from ui.look.glossary import tooltip
-from ui.shell import frame
-from ui.shell.form_fields import choose_one
-from ui.shell.open_run import follow, followed_job
-from ui.storage.run_store import StoredRun
-from ui.work import jobs
-from ui.work.jobs import JobStatus
+from ui.adapt import draw_extending, draw_replacing, draw_shrinking
+from ui.corpus import fill_corpus_once
+from ui.look import tooltip
+from ui.shell import choose_one, follow, followed_job, frame
+from ui.storage import StoredRun
+from ui.work import JobStatus, jobs
 
 EXTEND, SHRINK, REPLACE = "Extend", "Shrink", "Replace"
 WHAT: Final = {

@@ -6,23 +6,26 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ui.compare.compared import ComparedText, compare_on, whole_text_card
-from ui.compare.costs_part import costs_part
-from ui.compare.evaluation import Evaluation, choose_evaluation
-from ui.compare.figures_part import figures_part
-from ui.compare.languages import languages_part
-from ui.compare.passage import passage_part
-from ui.compare.report import report_button
-from ui.compare.terms_part import terms_part
-from ui.compare.verdict_part import method_line, parts_part, verdict_part
-from ui.compare.verdict_words import SAMPLE_OF
-from ui.shell import address, frame
-from ui.shell.form_fields import choose_part
-from ui.storage.run_store import StoredRun
-from ui.tokenizers import shelf
-from ui.tokenizers.additions import add_button
-from ui.tokenizers.choice import draw_shelf_problems
-from ui.tokenizers.shelf import Member
+from ui.compare import (
+    SAMPLE_OF,
+    ComparedText,
+    Evaluation,
+    choose_evaluation,
+    compare_on,
+    costs_part,
+    figures_part,
+    languages_part,
+    method_line,
+    parts_part,
+    passage_part,
+    report_button,
+    terms_part,
+    verdict_part,
+    whole_text_card,
+)
+from ui.shell import address, choose_part, frame
+from ui.storage import StoredRun
+from ui.tokenizers import Member, add_button, draw_shelf_problems, shelf
 
 # The query parameters of each part, which lead to it in a link that names none.
 PARTS: Final[Mapping[str, Sequence[str]]] = {

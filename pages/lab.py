@@ -2,24 +2,22 @@
 
 import streamlit as st
 
-from bpe_core.lab.measurements import MAX_CHARACTERS, LabOrder
-from bpe_core.tokenizer.equivalent_tokenizer import changes_text
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.lab.measurements import (
+from bpe_core.lab import MAX_CHARACTERS, LabOrder
+from bpe_core.tokenizer import Tokenizer, changes_text
+from ui.lab import (
     MeasuredText,
     MeasurementStatus,
     choose_text,
+    draw_encoding,
+    draw_longest_match,
+    draw_training,
     read_measurements,
     small_measurement,
 )
-from ui.lab.sections import draw_encoding, draw_longest_match, draw_training
-from ui.look.labels import plain_markdown
+from ui.look import plain_markdown
 from ui.shell import frame
-from ui.storage.run_store import StoredRun
-from ui.tokenizers import shelf
-from ui.tokenizers.additions import add_button
-from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems
-from ui.tokenizers.shelf import Member
+from ui.storage import StoredRun
+from ui.tokenizers import Member, add_button, choose_tokenizer, draw_shelf_problems, shelf
 
 
 def draw_lab(stored: StoredRun) -> None:

@@ -5,9 +5,8 @@ from typing import Any
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from ui.lessons import navigation
-from ui.lessons.parts import Lesson, ask, is_printing, show_ran
-from ui.look.labels import plain_markdown
+from ui.lessons import Lesson, ask, is_printing, navigation, show_ran
+from ui.look import plain_markdown
 from ui.shell import frame
 
 

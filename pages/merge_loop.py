@@ -3,14 +3,14 @@
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.views.run_packing import replayed_merges
-from ui.components.merge_player import merge_player, send_block, send_own_words
-from ui.host.error_boundary import fragment
-from ui.look.glossary import tooltip
+from bpe_core.views import replayed_merges
+from ui.components import draw_merge_player, send_block, send_own_words
+from ui.host import fragment
+from ui.look import tooltip
 from ui.merge_loop import player_run
-from ui.run.results import first_step, keep_step
+from ui.run import first_step, keep_step
 from ui.shell import address, frame, workspace
-from ui.storage.run_store import StoredRun
+from ui.storage import StoredRun
 
 MAX_OWN_TEXT = 200
 
@@ -21,7 +21,7 @@ def draw_player(stored: StoredRun) -> None:
     n_merges = len(stored.run.merges)
     step = first_step(stored)
     keep_step(stored, step)
-    wanted = merge_player(
+    wanted = draw_merge_player(
         key=key,
         run=player_run.player_run(stored.id),
         on_step=lambda: keep_reported(stored, workspace.component_value(key, "step")),

@@ -2,16 +2,20 @@
 
 import streamlit as st
 
-from ui.host.error_boundary import fragment
-from ui.look.glossary import tooltip
-from ui.pair_frequencies.life import draw_life, shown_pair
-from ui.pair_frequencies.sample_part import draw_sample_check
-from ui.pair_frequencies.size import draw_vocabulary_size
-from ui.pair_frequencies.step import choose_step, draw_pictures, draw_whole_run
+from ui.host import fragment
+from ui.look import tooltip
+from ui.pair_frequencies import (
+    choose_step,
+    draw_life,
+    draw_pictures,
+    draw_sample_check,
+    draw_vocabulary_size,
+    draw_whole_run,
+    shown_pair,
+)
 from ui.run import results
-from ui.shell import address, frame
-from ui.shell.form_fields import choose_part
-from ui.storage.run_store import StoredRun
+from ui.shell import address, choose_part, frame
+from ui.storage import StoredRun
 
 
 @fragment()

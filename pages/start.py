@@ -5,8 +5,8 @@ from typing import Final
 
 import streamlit as st
 
-from ui.components.start_loop import Door, start_loop
-from ui.corpus.own_text_field import set_own_text
+from ui.components import Door, draw_start_loop
+from ui.corpus import set_own_text
 from ui.shell import address, frame
 
 SENTENCE = "how much wood would a woodchuck chuck if a woodchuck could chuck wood"
@@ -35,7 +35,7 @@ with st.container(key="start_page"):
     # This address belongs to no run: the browser's Back can leave one in it.
     address.set_query(run=None, job=None)
     st.html(Path(__file__).with_suffix(".css"))
-    opened = start_loop(SENTENCE, DOORS, key="start_loop")
+    opened = draw_start_loop(SENTENCE, DOORS, key="start_loop")
 
 if opened is not None:
     if opened.path == GPT2:

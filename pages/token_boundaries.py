@@ -2,24 +2,31 @@
 
 import streamlit as st
 
-from bpe_core.tokenizer.gpt2 import gpt2_golden_result
-from ui.components.token_view import token_view
-from ui.corpus import own_reading
-from ui.corpus.own_reading import OwnReading
-from ui.corpus.own_text_field import file_opener, text_field
-from ui.host.error_boundary import errors_shown, fragment
-from ui.look.glossary import definitions, tooltip
-from ui.shell import frame, workspace
-from ui.shell.form_fields import choose_part
-from ui.storage.run_store import StoredRun
-from ui.token_boundaries import conversation
-from ui.token_boundaries.opened_file import FIRST_TEXT, file_messages, offer_examples, read_file
-from ui.token_boundaries.token_story import ChosenToken, index_chosen, story_columns
-from ui.tokenizers import shelf
-from ui.tokenizers.additions import add_button
-from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems
-from ui.tokenizers.normalized_part import normalized_part
-from ui.tokenizers.shelf import Member
+from bpe_core.tokenizer import gpt2_golden_result
+from ui.components import draw_token_view
+from ui.corpus import OwnReading, file_opener, own_reading, text_field
+from ui.host import errors_shown, fragment
+from ui.look import definitions, tooltip
+from ui.shell import choose_part, frame, workspace
+from ui.storage import StoredRun
+from ui.token_boundaries import (
+    FIRST_TEXT,
+    ChosenToken,
+    conversation,
+    file_messages,
+    index_chosen,
+    offer_examples,
+    read_file,
+    story_columns,
+)
+from ui.tokenizers import (
+    Member,
+    add_button,
+    choose_tokenizer,
+    draw_shelf_problems,
+    normalized_part,
+    shelf,
+)
 
 PARTS = ("Text", "Conversation")
 
@@ -98,7 +105,7 @@ def draw_tokens(
             "shown."
         )
     normalized_part(chosen.name, chosen.encoder, text, key="boundaries_normalized")
-    token_view(
+    draw_token_view(
         reading.text,
         reading.packed,
         stamp=reading.stamp,

@@ -5,21 +5,20 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ui.look.glossary import tooltip
-from ui.run.training_card import show_failure, training_outcome, watch_training
-from ui.shell import frame
-from ui.shell.open_run import follow, followed_job
-from ui.storage.run_store import StoredRun
-from ui.train.forms import (
+from ui.look import tooltip
+from ui.run import show_failure, training_outcome, watch_training
+from ui.shell import follow, followed_job, frame
+from ui.storage import StoredRun
+from ui.train import (
     fill_forms_from_training,
     fill_forms_once,
     filled_settings,
     form_changes,
     show_forms,
+    show_heading,
+    show_result,
 )
-from ui.train.result_card import show_heading, show_result
-from ui.work import jobs
-from ui.work.jobs import JobStatus
+from ui.work import JobStatus, jobs
 
 
 def show_outcome(job: JobStatus | None, open_run: StoredRun | None) -> DeltaGenerator | None:

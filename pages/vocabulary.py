@@ -2,25 +2,25 @@
 
 import streamlit as st
 
-from ui.components.figures import verdict
-from ui.host.error_boundary import fragment
-from ui.look.glossary import definitions, tooltip
+from ui.components import verdict
+from ui.host import fragment
+from ui.look import definitions, tooltip
 from ui.shell import frame
-from ui.storage.run_store import StoredRun
-from ui.vocabulary import background_work
-from ui.vocabulary.audit_section import draw_audit, leading_sentence
-from ui.vocabulary.background_work import Uses
-from ui.vocabulary.inspection import (
+from ui.storage import StoredRun
+from ui.vocabulary import (
     CountedText,
     Inspection,
+    Uses,
+    background_work,
     choose_tokenizer_and_text,
+    draw_audit,
+    draw_tokens,
     inspect_vocabulary,
+    leading_sentence,
+    read_search,
+    show_pruning,
 )
-from ui.vocabulary.pruning_card import show_pruning
-from ui.vocabulary.search import read_search
-from ui.vocabulary.token_section import draw_tokens
-from ui.work.task import Progress, Status
-from ui.work.work_part import show_work
+from ui.work import Progress, Status, show_work
 
 
 def draw_vocabulary(stored: StoredRun) -> None:

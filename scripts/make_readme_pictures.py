@@ -17,7 +17,7 @@ from PIL import Image
 from playwright.sync_api import Browser, FloatRect, Page, ViewportSize, sync_playwright
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import load_sample
+from bpe_core.corpus import load_sample
 from tests.browser.helpers import font_data
 from tests.browser.player import Player, saved_replay
 from tests.browser.serving import launch_browser

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import shutil
 
-from bpe_core.corpus.samples import load_sample
-from bpe_core.runs.train import train
+from bpe_core.corpus import load_sample
+from bpe_core.runs import train
 from bpe_core.types import TrainingConfig
-from ui.storage.run_store import SAMPLE_FOLDER, Trained, write_run
+from ui.storage import SAMPLE_FOLDER, Trained, write_run
 
 TITLE = "Python’s language reference"
 HELD_OUT_SHARE = 0.08

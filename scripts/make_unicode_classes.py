@@ -16,7 +16,7 @@ import tiktoken
 from tokenizers import Regex
 from tokenizers.pre_tokenizers import Split
 
-from bpe_core.unicode.classes import CLASSES, DATA_FILE
+from bpe_core.unicode import CLASSES, DATA_FILE
 
 PATTERNS = {
     "space": r"\s",

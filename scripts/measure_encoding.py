@@ -135,8 +135,8 @@ def measure_speed(
     folder: Path, n_bytes: int, n_files: int | None, n_rounds: int, peers: str
 ) -> None:
     """Print the time of the whole command, and of others that write ids, in turn."""
-    from bpe_core.formats.load_save import save
-    from bpe_core.tokenizer.gpt2 import gpt2
+    from bpe_core.formats import save
+    from bpe_core.tokenizer import gpt2
 
     text = folder / f"documents-{n_files or 'each'}"
     if not text.exists():

@@ -14,16 +14,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from bpe_core.comparison.comparison import compare
-from bpe_core.comparison.newness import unseen_share
-from bpe_core.comparison.parts import TextPart, compute_gain
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.spans import rest, sample_spans
-from bpe_core.counting.words import count_pretokens
-from bpe_core.formats.opening.open_encoder import open_encoder
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.comparison import TextPart, compare, compute_gain, unseen_share
+from bpe_core.corpus import Corpus, rest, sample_spans
+from bpe_core.counting import count_pretokens
+from bpe_core.formats import open_encoder
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.runs import train
+from bpe_core.tokenizer import NamedEncoder
 from bpe_core.types import TrainingConfig
 
 DOCUMENT: Final = Path(__file__).parents[1] / "docs" / "held-out.md"

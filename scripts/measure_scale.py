@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import psutil
 
-from bpe_core.corpus.samples import load_sample
+from bpe_core.corpus import load_sample
 
 ROOT = Path(__file__).parents[1]
 FILE_BYTES = 256 << 20

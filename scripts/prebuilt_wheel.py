@@ -14,10 +14,10 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bpe_core.kernels.compiling.choose import compile_kernels
-from bpe_core.kernels.compiling.load import (
+from bpe_core.kernels import (
     KERNELS,
     SHARED,
+    compile_kernels,
     compiled_name,
     portable_kind,
     processor,

@@ -13,8 +13,8 @@ from functools import cache
 from typing import Final
 
 from bpe_core.errors import PatternError
-from bpe_core.pretokenizers.named_patterns import NAMED
-from bpe_core.unicode.classes import CLASSES, LETTER_CLASSES, class_runs
+from bpe_core.pretokenizers import NAMED
+from bpe_core.unicode import CLASSES, LETTER_CLASSES, class_runs
 
 _CLASS_NAMES: Final = {
     r"\s": ("space",),

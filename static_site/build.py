@@ -20,16 +20,14 @@ import streamlit
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from rjsmin import jsmin
 
-from bpe_core.views.component_files import join_modules, zip_to_text
+from bpe_core.views import join_modules, zip_to_text
 from static_site.browser_patterns import browser_pattern
 from static_site.recorded_lessons import DrawnLesson, drawn_lessons
 from static_site.recorded_runs import RECORDED, stored_run, train_recorded
 from static_site.vocabularies import VOCABULARIES, stored_vocabulary
-from ui.components import live_text, merge_player, token_view  # noqa: F401  they fill PARTS
-from ui.components.shared import PARTS
-from ui.components.start_loop import MAX_SENTENCE_LENGTH, Door
-from ui.corpus.address_text import MAX_TEXT_LENGTH_IN_ADDRESS
-from ui.token_boundaries.opened_file import EXAMPLES, FIRST_TEXT
+from ui.components import MAX_SENTENCE_LENGTH, PARTS, Door, live_text, merge_player, token_view  # noqa: F401  they fill PARTS
+from ui.corpus import MAX_TEXT_LENGTH_IN_ADDRESS
+from ui.token_boundaries import EXAMPLES, FIRST_TEXT
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parent

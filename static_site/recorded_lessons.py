@@ -16,9 +16,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element
 
-from ui.components.lesson import claims, question
-from ui.lessons.navigation import LESSONS
-from ui.lessons.parts import PRINT, Lesson, show_ran
+from ui.components import claims, question
+from ui.lessons import LESSONS, PRINT, Lesson, show_ran
 
 _MAX_SECONDS = 300
 _QUESTION = "bpe.question"

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bpe_core.corpus.samples import load_sample
-from bpe_core.runs.close_races import opening_step
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
+from bpe_core.corpus import load_sample
+from bpe_core.runs import TrainingRun, opening_step, train
 from bpe_core.types import TrainingConfig
-from bpe_core.views.run_packing import pack_merges, pack_player
+from bpe_core.views import pack_merges, pack_player
 
 
 @dataclass(frozen=True, slots=True)

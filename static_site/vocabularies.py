@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bpe_core import Tokenizer, open_encoder
-from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
+from bpe_core.tokenizer import equivalent_tokenizer
 from static_site.browser_patterns import browser_pattern
 
 

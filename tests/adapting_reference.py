@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 import bpe_core as bpe
-from bpe_core.adapting.reference import encode_word
-from bpe_core.trainers.reference import encode_reference
-from bpe_core.unicode.kinds import token_script
-from bpe_core.vocabulary.pruning import keep_only
+from bpe_core.adapting import encode_word
+from bpe_core.trainers import encode_reference
+from bpe_core.unicode import token_script
+from bpe_core.vocabulary import keep_only
 from tests.extending_reference import TermExtension, extend_for_terms
 
 

@@ -69,8 +69,8 @@ def resident_megabytes() -> int:
 def free_memory() -> None:
     """Empty the package's own caches, and return to the system what is free."""
     # These import NumPy, for which the environment is set above.
-    from bpe_core.tokenizer.encoding import forget_words
-    from bpe_core.unicode.kinds import forget_characters
+    from bpe_core.tokenizer import forget_words
+    from bpe_core.unicode import forget_characters
 
     forget_words()
     forget_characters()
@@ -113,4 +113,4 @@ def rendered_here(monkeypatch: pytest.MonkeyPatch) -> None:
     def here(function: Callable[..., list[str]], *arguments: Any, limits: object) -> list[str]:
         return function(*arguments)
 
-    monkeypatch.setattr("bpe_core.processes.call.call", here)
+    monkeypatch.setattr("bpe_core.processes.calling.call", here)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.adapting.extend import extend
+from bpe_core.adapting import extend
 from bpe_core.types import TieBreak
 from tests.extending_reference import TermExtension, extend_for_terms
 from tests.strategies import tokenizers

@@ -9,11 +9,10 @@ from typing import Any
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from bpe_core.corpus.samples import load_sample, parallel_texts
+from bpe_core.corpus import load_sample, parallel_texts
+from bpe_core.formats import ForeignTokenizer, NativeTokenizer
 from bpe_core.formats.description import Description, Given, plain_tokenizer
 from bpe_core.formats.huggingface import describe_huggingface, library_source
-from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
-from bpe_core.formats.running.run_here import NativeTokenizer
 
 _TEXTS = [
     load_sample("notebook").documents[0],

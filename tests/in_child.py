@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError
-from bpe_core.processes.report import Report
+from bpe_core.processes import Report
 
 
 class Part(NamedTuple):

@@ -11,14 +11,11 @@ from collections import Counter
 from functools import partial
 
 import bpe_core as bpe
+from bpe_core.counting import count_pretokens, lay_out_pretokens
 from bpe_core.counting.compiled import count_documents
-from bpe_core.counting.word_row import lay_out_pretokens
-from bpe_core.counting.words import count_pretokens
-from bpe_core.pretokenizers.scanners import SCANNERS
-from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.tokenizer.rank_merging import explain_word
-from bpe_core.trainers import compiled, incremental, indexing
-from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.pretokenizers import SCANNERS
+from bpe_core.tokenizer import CompiledEncoder, explain_word
+from bpe_core.trainers import GrowingVocabulary, compiled, incremental, indexing
 from bpe_core.types import TieBreak
 
 

@@ -7,9 +7,9 @@ import signal
 import time
 from typing import Any
 
-from bpe_core.lab.measurements import Results
+from bpe_core.lab import Results
 from bpe_core.lab.measuring import LabProgress
-from bpe_core.processes.report import Report
+from bpe_core.processes import Report
 
 
 def wait(

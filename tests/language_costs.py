@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import bpe_core as bpe
-from bpe_core.comparison.languages import LanguageCosts
-from bpe_core.corpus.samples import ParallelText
+from bpe_core.comparison import LanguageCosts
+from bpe_core.corpus import ParallelText
 
 
 def compare_languages(

@@ -12,12 +12,9 @@ import pytest
 import tiktoken
 from tokenizers import ByteLevelBPETokenizer
 
-from bpe_core.formats.opening.open_encoder import open_encoder
-from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
-from bpe_core.tokenizer.gpt2 import END_OF_TEXT, data_folder, gpt2
-from bpe_core.tokenizer.protocol import NamedEncoder
-from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.unicode.byte_alphabet import META, from_printable
+from bpe_core.formats import AcrossWordsTokenizer, open_encoder
+from bpe_core.tokenizer import END_OF_TEXT, NamedEncoder, data_folder, gpt2, merge_symbols
+from bpe_core.unicode import META, from_printable
 
 # tiktoken_ext/openai_public.py, r50k_pat_str
 GPT2_PATTERN = (

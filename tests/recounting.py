@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import bpe_core as bpe
-from bpe_core.trainers.base_vocabulary import split_symbols
-from bpe_core.trainers.reference import apply_merge, count_pairs
+from bpe_core.trainers import apply_merge, count_pairs, split_symbols
 from bpe_core.types import Pair, TieBreak
 
 

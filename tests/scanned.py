@@ -6,8 +6,7 @@ import numpy as np
 
 from bpe_core.kernels import scanning
 from bpe_core.kernels.compiling.decorate import kernel
-from bpe_core.pretokenizers.pretokenizers import Pretokenizer
-from bpe_core.pretokenizers.scanners import get_scanner
+from bpe_core.pretokenizers import Pretokenizer, get_scanner
 
 # An entry point from Python, because the scanners are parts of other kernels.
 scan_block = kernel(getattr(scanning.scan, "py_func", scanning.scan))

@@ -7,7 +7,7 @@ from base64 import b64encode
 from random import Random
 from typing import Any
 
-from bpe_core.unicode.byte_alphabet import to_printable
+from bpe_core.unicode import to_printable
 
 _BYTES = [to_printable(bytes([byte])) for byte in range(256)]
 _LETTERS = "ab<s>/ é1A"

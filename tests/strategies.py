@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Base, TrainingConfig
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)

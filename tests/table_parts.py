@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from bpe_core.tokenizer.tables import TokenTable
+from bpe_core.tokenizer import TokenTable
 
 _DERIVED = [
     name

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 
-from bpe_core.corpus.columns import TableColumns
-from bpe_core.corpus.readers import ReadOptions, Source, tables_in
+from bpe_core.corpus import ReadOptions, Source, TableColumns, tables_in
 
 
 class Upload(io.BytesIO):

@@ -8,3 +8,25 @@ the merges for the user's terms before that, on the words in `term_words`. `shri
 those used least first, with the row of words in `leaf_row`; `replace` shrinks and extends.
 `reference` extends as plainly as possible; tests compare both.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from bpe_core.adapting.adapted import NO_OLD_ID, Adapted, count_with_missing, trace_ids
+    from bpe_core.adapting.extending import extend, extendable
+    from bpe_core.adapting.gains import (
+        KindGain,
+        count_after_new_tokens,
+        cut_after,
+        gain_by_kind,
+        list_new_ids,
+    )
+    from bpe_core.adapting.new_characters import DEFAULT_COVERAGE, add_characters
+    from bpe_core.adapting.reference import ReferenceCorpus, encode_word, extend_reference
+    from bpe_core.adapting.replacing import extend_to_size, removals_to_replace, replace
+    from bpe_core.adapting.shrinking import RemovalOrder, Removals, remove_leaves, shrink
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

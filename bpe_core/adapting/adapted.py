@@ -9,11 +9,10 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.counting.words import CountedCorpus, count_pretokens
-from bpe_core.runs.continuation import TermCost, spell_in_bytes, spelled_by
-from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.corpus import Corpus
+from bpe_core.counting import CountedCorpus, count_pretokens
+from bpe_core.runs import TermCost, spell_in_bytes, spelled_by
+from bpe_core.tokenizer import Tokenizer, merge_symbols
 from bpe_core.types import read_only
 
 NO_OLD_ID = -1
@@ -52,7 +51,7 @@ def trace_ids(
     are kept as they are. A new token that spells a removed one gets the removed token's id. An id
     that no token has, in a base that skips some, keeps its own.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> base = gpt2().truncated(2)
     >>> traced = trace_ids(base, Tokenizer(
     ...     vocab={**base.vocab, 50257: b" t t", 50258: b" t t t"},
@@ -113,7 +112,7 @@ def count_with_missing(tokenizer: Tokenizer, corpus: Corpus | CountedCorpus) -> 
 
     The words of a `CountedCorpus` must be those of the tokenizer's pre-tokenizer.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> count_with_missing(gpt2(), Corpus.from_word_counts({"hugging": 5}))
     15
     """

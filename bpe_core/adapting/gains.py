@@ -13,15 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.adapting.new_characters import add_characters
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.counting.words import count_pretokens
+from bpe_core.corpus import Corpus
+from bpe_core.counting import count_pretokens
 from bpe_core.errors import ConfigError
-from bpe_core.runs.run import TrainingRun
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.runs import TrainingRun
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts
-from bpe_core.unicode.kinds import PUNCTUATION, WORD, are_numbers, classify, code_points
-from bpe_core.unicode.utf8_states import are_whole_characters
-from bpe_core.vocabulary.audit import count_uses
+from bpe_core.unicode import (
+    PUNCTUATION,
+    WORD,
+    are_numbers,
+    are_whole_characters,
+    classify,
+    code_points,
+)
+from bpe_core.vocabulary import count_uses
 
 KINDS: Final = ("words", "numbers", "punctuation", "white space", "cut characters")
 """A token is of the first kind of which it has a character; of the last if it cuts a character and
@@ -39,8 +45,8 @@ class KindGain(NamedTuple):
 def list_new_ids(run: TrainingRun) -> list[int]:
     """Return the ids of an extended run's new tokens: of the added characters, then of the merges.
 
-    >>> from bpe_core.adapting.extend import extend
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.adapting import extend
+    >>> from bpe_core.tokenizer import gpt2
     >>> list_new_ids(extend(gpt2(), Corpus.from_text("tokenizer, tokenizers"), n_tokens=2))
     [50257, 50258]
     """
@@ -53,8 +59,8 @@ def cut_after(run: TrainingRun, n_tokens: int) -> Tokenizer:
 
     Raises `OutOfRangeError` if the run does not have that many.
 
-    >>> from bpe_core.adapting.extend import extend
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.adapting import extend
+    >>> from bpe_core.tokenizer import gpt2
     >>> run = extend(gpt2(), Corpus.from_text("tokenizer, tokenizers"), n_tokens=2)
     >>> cut_after(run, 1).vocab_size, cut_after(run, 0) == gpt2()
     (50258, True)
@@ -74,7 +80,7 @@ def count_after_new_tokens(
     `tokens_after` is int64[n_merges + 1], the text's tokens after each merge. A character that was
     added saves all tokens but one that spell it wherever it occurs.
 
-    >>> from bpe_core.adapting.extend import extend
+    >>> from bpe_core.adapting import extend
     >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b" "}
     >>> base = Tokenizer(
     ...     vocab=vocab, merges=[], pretokenizer="metaspace", base="characters",
@@ -101,8 +107,8 @@ def gain_by_kind(run: TrainingRun, tokens_after: NDArray[np.int64], kept: int) -
     `count_after_new_tokens` returns them. The figures add up to what all of them save. Raises
     `ConfigError` if the lengths don't match.
 
-    >>> from bpe_core.adapting.extend import extend
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.adapting import extend
+    >>> from bpe_core.tokenizer import gpt2
     >>> run = extend(gpt2(), Corpus.from_text("tokenizer ==> 20252026 " * 9), n_tokens=4)
     >>> [tuple(gain) for gain in gain_by_kind(run, run.tokens_after, 4)]
     [('numbers', 2, 18), ('punctuation', 1, 9), ('words', 1, 8)]

@@ -20,10 +20,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import Layout, lay_out_encoded, lay_out_pretokens
-from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.tokenizer.trie import stay_apart
+from bpe_core.counting import Layout, lay_out_encoded, lay_out_pretokens
+from bpe_core.tokenizer import Tokenizer, merge_symbols, stay_apart
 from bpe_core.types import Pair, PretokenCounts
 
 _WORDS_BETWEEN_LOOKS = 4096

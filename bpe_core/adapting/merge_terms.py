@@ -14,13 +14,16 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from bpe_core.adapting.term_words import TermWords
-from bpe_core.counting.word_row import Layout
-from bpe_core.runs.continuation import TermCost, TermMerges
-from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.trainers.base_vocabulary import split_symbols
-from bpe_core.trainers.continued import ContinuedVocabulary
-from bpe_core.trainers.reference import apply_merge, count_pairs, order_pairs
+from bpe_core.counting import Layout
+from bpe_core.runs import TermCost, TermMerges
+from bpe_core.tokenizer import Tokenizer, merge_symbols
+from bpe_core.trainers import (
+    ContinuedVocabulary,
+    apply_merge,
+    count_pairs,
+    order_pairs,
+    split_symbols,
+)
 from bpe_core.types import Pair, PretokenCounts, TieBreak
 
 MAX_PARTS: Final = 100
@@ -72,8 +75,8 @@ def merge_terms(
     tokens are left, or that cannot be made, changes nothing.
 
     >>> import numpy as np
-    >>> from bpe_core.counting.word_row import lay_out_encoded
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.counting import lay_out_encoded
+    >>> from bpe_core.tokenizer import gpt2
     >>> words = PretokenCounts((b" tokenizer", b" untokenized"), np.array([2, 1]))
     >>> layout = lay_out_encoded(words, *gpt2().encoder.encode_words(words.words))
     >>> vocabulary = ContinuedVocabulary(gpt2().vocab)
@@ -258,7 +261,7 @@ def find_term_forms(
     """Return the forms of each term in the order they are tried, at least one.
 
     >>> import numpy as np
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> words = PretokenCounts((b" hugs",), np.array([2]))
     >>> [[[gpt2().vocab[id] for id in form.ids] for form in forms]
     ...     for forms in find_term_forms(["hugs", b"hugs"], gpt2(), words)]

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-from bpe_core.counting.metaspace_words import list_characters
-from bpe_core.runs.continuation import reviving_tokens
-from bpe_core.tokenizer.tokenizer import Tokenizer, with_changes
+from bpe_core.counting import list_characters
+from bpe_core.runs import reviving_tokens
+from bpe_core.tokenizer import Tokenizer, with_changes
 from bpe_core.types import PretokenCounts
-from bpe_core.unicode.byte_alphabet import META
+from bpe_core.unicode import META
 
 DEFAULT_COVERAGE: Final = 0.9995
 """The share of a text whose characters are added, as when SentencePiece trains."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from bpe_core.runs.continuation import reviving_tokens
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.trainers.reference import apply_merge, choose_pair, count_pairs, encode_reference
+from bpe_core.runs import reviving_tokens
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.trainers import apply_merge, choose_pair, count_pairs, encode_reference
 from bpe_core.types import Merge, Pair, StopReason, TieBreak
 
 
@@ -39,7 +39,7 @@ def extend_reference(
 ) -> ReferenceExtension:
     """Merge the most frequent pair of a corpus repeatedly, until it has `n_tokens` new tokens.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> corpus = ReferenceCorpus(gpt2(), {" tokenizer": 2, " tokens": 1})
     >>> extended = extend_reference(corpus, n_tokens=1)
     >>> [(gpt2().vocab[merge.left], gpt2().vocab[merge.right]) for merge in extended.merges]
@@ -66,7 +66,7 @@ class ReferenceCorpus:
     A pair whose bytes spell a token of the base, one of `left_out` or one of `reviving_tokens` is
     never merged.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> corpus = ReferenceCorpus(gpt2(), {" tokenizer": 2})
     >>> corpus.merge((11241, 7509))
     >>> corpus.words, corpus.spelled[50257]
@@ -119,7 +119,7 @@ class ReferenceCorpus:
 def encode_word(tokenizer: Tokenizer, word: str) -> list[int]:
     """Encode one whole pre-token; -1 stands for a symbol missing from the alphabet.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> encode_word(gpt2(), " tokenizer")
     [11241, 7509]
     """

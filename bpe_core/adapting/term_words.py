@@ -14,8 +14,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import NEVER, Layout
-from bpe_core.trainers.pair_table import BITS
+from bpe_core.counting import NEVER, Layout
+from bpe_core.trainers import BITS
 from bpe_core.types import Pair
 
 
@@ -24,7 +24,7 @@ class TermWords:
 
     A word with a symbol missing from the alphabet is cut there, because no merge crosses it.
 
-    >>> from bpe_core.counting.word_row import lay_out
+    >>> from bpe_core.counting import lay_out
     >>> words = TermWords(lay_out([[7, 8, 7], [8, 8]], [5, 3]), {(7, 8)})
     >>> words.merge((7, 8), 9, rank=0), words.symbols
     (5, [[9, 7]])

@@ -5,3 +5,13 @@ in another process, because a template is a program of a stranger. How a rendere
 becomes tokens is `bpe_core.tokenizer.conversation`; `bpe_core.formats.sidecars` finds a template
 among a tokenizer's files.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from bpe_core.chat.chat_template import ChatTemplate, Message, check_messages, with_texts
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

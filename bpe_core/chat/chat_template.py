@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from bpe_core.checks import printable
 from bpe_core.errors import ChatTemplateError, ProcessError, TimeLimitError
 from bpe_core.extras import needs_extra
-from bpe_core.processes.limits import GB, Limits
+from bpe_core.processes import GB, Limits
 
 _LIMITS: Final = Limits(seconds=20, processor_seconds=2, memory=GB, niceness=5)
 MAX_MESSAGES: Final = 10_000
@@ -74,7 +74,7 @@ class ChatTemplate:
         from bpe_core.chat.rendering import render_here
 
         with needs_extra("formats", "Rendering a chat template"):
-            from bpe_core.processes.call import call
+            from bpe_core.processes import call
 
         variables = {
             **self.tokens,

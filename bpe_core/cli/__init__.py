@@ -6,3 +6,13 @@ table on standard output. A `BpeError` ends as one line on standard error and ex
 Start with `commands`: the group `bpe` and its commands, each in a module named after it. `options`
 and `support` hold what commands share, and `explore` starts the app.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from bpe_core.cli.commands import main
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -39,14 +39,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from bpe_core.adapting.adapted import Adapted
-    from bpe_core.adapting.shrink import RemovalOrder
+    from bpe_core.adapting import Adapted, RemovalOrder
     from bpe_core.cli.sources import OpenedText, Sources
-    from bpe_core.corpus.corpus import Corpus
-    from bpe_core.corpus.trained_on import TrainedOn
-    from bpe_core.counting.words import CountedCorpus
-    from bpe_core.formats.adapted.adapting_base import BaseFiles
-    from bpe_core.tokenizer.tokenizer import Tokenizer
+    from bpe_core.corpus import Corpus, TrainedOn
+    from bpe_core.counting import CountedCorpus
+    from bpe_core.formats import BaseFiles
+    from bpe_core.tokenizer import Tokenizer
     from bpe_core.types import Format, TieBreak
 
 _ORDERS = ("fewest-uses", "last-learned")
@@ -67,7 +65,7 @@ class _Opened(NamedTuple):
     @property
     def trained_on(self) -> TrainedOn:
         """What the new tokenizer has learned from."""
-        from bpe_core.corpus.trained_on import TrainedOn
+        from bpe_core.corpus import TrainedOn
 
         return TrainedOn(self.words.sha256, self.words.n_bytes, self.words.divided)
 
@@ -87,10 +85,8 @@ class _Request:
 
     def open(self, addition: _Addition | None = None) -> _Opened:
         """Open the base, and count the text; raise first if the result could not be written."""
-        from bpe_core.adapting.adapted import trace_ids
-        from bpe_core.formats.adapted.adapted_files import row_files
-        from bpe_core.formats.adapted.adapting_base import open_base
-        from bpe_core.formats.folder_files import format_by_name, is_folder
+        from bpe_core.adapting import trace_ids
+        from bpe_core.formats import format_by_name, is_folder, open_base, row_files
 
         self.sources.check()
         check_json(self.out, wanted=self.as_json)
@@ -118,10 +114,7 @@ class _Request:
 
     def files(self, adapted: Adapted, base: BaseFiles) -> dict[str, bytes]:
         """Return the files of an adapted tokenizer by name."""
-        from bpe_core.formats.adapted.adapted_files import adapted_files, format_for
-        from bpe_core.formats.huggingface import FILE_NAME
-        from bpe_core.formats.load_save import dumps
-        from bpe_core.formats.transformers_folder import role_files
+        from bpe_core.formats import FILE_NAME, adapted_files, dumps, format_for, role_files
 
         format_name = format_for(base.files, base.tokenizer, self.format_name)
         if format_name is None:
@@ -136,8 +129,7 @@ class _Request:
 
     def write(self, adapted: Adapted, base: BaseFiles) -> list[Path]:
         """Write the files of an adapted tokenizer and its rows; return their paths."""
-        from bpe_core.formats.adapted.adapted_files import format_for, row_files
-        from bpe_core.formats.load_save import write_files
+        from bpe_core.formats import format_for, row_files, write_files
 
         files = self.files(adapted, base)
         written = write_files({**files, **row_files(adapted)}, self.out)
@@ -169,7 +161,7 @@ class _Addition:
     @property
     def coverage(self) -> float:
         """The share of the text whose characters become tokens."""
-        from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
+        from bpe_core.adapting import DEFAULT_COVERAGE
 
         return DEFAULT_COVERAGE if self.character_coverage is None else self.character_coverage
 
@@ -283,8 +275,8 @@ def extend(request: _Request, n_tokens: int, addition: _Addition) -> None:
       $ bpe extend tokenizer.json notes.txt --tokens 1000 --out extended
       $ bpe extend gpt2 notes.txt --tokens 1000 --term Kubernetes --out adapted
     """
-    from bpe_core.adapting.adapted import trace_ids
-    from bpe_core.adapting.extend import extend as run_extension
+    from bpe_core.adapting import extend as run_extension
+    from bpe_core.adapting import trace_ids
 
     opened = request.open(addition)
     with Bar() as bar:
@@ -319,7 +311,7 @@ def shrink(request: _Request, vocab_size: int, removal: _Removal) -> None:
     Examples:
       $ bpe shrink gpt2 notes.txt --size 20000 --out adapted
     """
-    from bpe_core.adapting.shrink import shrink as run_shrinking
+    from bpe_core.adapting import shrink as run_shrinking
 
     opened = request.open()
     with Bar() as bar:
@@ -350,7 +342,7 @@ def replace(request: _Request, n_tokens: int, removal: _Removal, addition: _Addi
       $ bpe replace gpt2 notes.txt --tokens 5 --out adapted
       $ bpe replace gpt2 notes.txt --tokens 5 --script Han --term Kubernetes --out adapted
     """
-    from bpe_core.adapting.replace import replace as run_replacing
+    from bpe_core.adapting import replace as run_replacing
 
     opened = request.open(addition)
     with Bar() as bar:
@@ -381,7 +373,7 @@ def _read_terms(name: str | None) -> list[str]:
 
 
 def _encode_term(text: str) -> bytes:
-    from bpe_core.pretokenizers.special_tokens import check_text
+    from bpe_core.pretokenizers import check_text
 
     check_text(text)
     return text.encode()
@@ -395,8 +387,8 @@ def _write(
     terms: Sequence[dict[str, Any]] = (),
 ) -> None:
     """Write the adapted tokenizer and the rows; report what was gained, on stderr and as JSON."""
-    from bpe_core.adapting.adapted import count_with_missing
-    from bpe_core.comparison.interval_words import measure_difference
+    from bpe_core.adapting import count_with_missing
+    from bpe_core.comparison import measure_difference
 
     written = request.write(adapted, opened.base)
     both = adapted.base, adapted.tokenizer

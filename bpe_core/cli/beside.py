@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from bpe_core.cli.outputs import check_output, is_replaceable, write_output
-from bpe_core.corpus.file_kinds import HELD_OUT_ENDING
+from bpe_core.corpus import HELD_OUT_ENDING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bpe_core.cli.sources import OpenedText, Sources
-    from bpe_core.corpus.trained_on import TrainedOn
+    from bpe_core.corpus import TrainedOn
 
 _ENDINGS = (".bpe.json", ".json", ".tiktoken", ".model", ".gguf")
 
@@ -42,7 +42,7 @@ def check_beside(
 
     `names` are those of the tokenizer's files.
     """
-    from bpe_core.formats.written_kinds import HELD_OUT
+    from bpe_core.formats import HELD_OUT
 
     if not has_neighbours(out):
         return
@@ -63,7 +63,7 @@ def check_note(names: Iterable[str], out: str, inputs: Iterable[str], *, force: 
 
     `names` are those of the tokenizer's files.
     """
-    from bpe_core.formats.training_note import NOTE, note_place, noted_file
+    from bpe_core.formats import NOTE, note_place, noted_file
 
     place = str(note_place(noted_file(names, out)))
     check_output(NOTE, place, inputs, force=force, makes_folder=True)
@@ -71,7 +71,7 @@ def check_note(names: Iterable[str], out: str, inputs: Iterable[str], *, force: 
 
 def write_note(trained_on: TrainedOn, out: str) -> None:
     """Write the note on what the tokenizer that was written to `out` was trained on."""
-    from bpe_core.formats.training_note import note_for
+    from bpe_core.formats import note_for
 
     place, data = note_for(Path(out), trained_on)
     write_output(data, str(place))
@@ -82,8 +82,7 @@ def write_beside(opened: OpenedText, trained_on: TrainedOn, out: str, against: s
 
     Returns the path of the held-out text if it was written.
     """
-    from bpe_core.corpus.held_out_file import held_out_lines
-    from bpe_core.corpus.urls import writing
+    from bpe_core.corpus import held_out_lines, writing
 
     if not has_neighbours(out):
         return None

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bpe_core.cli.sources import Sources
-    from bpe_core.comparison.measurement import TokenizerMetrics
-    from bpe_core.comparison.parts import TokenSaving
-    from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
+    from bpe_core.comparison import TokenizerMetrics, TokenSaving
+    from bpe_core.tokenizer import Encoder, NamedEncoder
 
 
 @click.command()
@@ -68,12 +67,16 @@ def compare(
       $ bpe compare notes.txt -t mine.json -t gpt2 --held-out 0.08
       $ bpe compare English.txt German.txt -t mine.json -t gpt2 --parity-to English
     """
-    from bpe_core.comparison.comparison import compare as compare_tokenizers
-    from bpe_core.comparison.comparison import distinct_ends
-    from bpe_core.comparison.interval_words import carried_words, method_words, trained_on_words
-    from bpe_core.comparison.parts import compute_gain
-    from bpe_core.formats.training_note import find_note
-    from bpe_core.tokenizer.protocol import NamedEncoder
+    from bpe_core.comparison import (
+        carried_words,
+        compute_gain,
+        distinct_ends,
+        method_words,
+        trained_on_words,
+    )
+    from bpe_core.comparison import compare as compare_tokenizers
+    from bpe_core.formats import find_note
+    from bpe_core.tokenizer import NamedEncoder
 
     sources.check()
     names = distinct_ends(tokenizers)
@@ -132,7 +135,7 @@ def _compare_languages(
     given: Sequence[str] | None,
 ) -> None:
     """Print what each language costs; as JSON with the tokenizers as they were given, if at all."""
-    from bpe_core.comparison.languages import parity
+    from bpe_core.comparison import parity
 
     texts = sources.read_parallel()
     with Bar() as bar:
@@ -208,8 +211,7 @@ def _per_token(rows: Sequence[TokenizerMetrics]) -> list[tuple[str, ...]]:
 
 def _difference(gain: TokenSaving, own: str, other: str) -> str:
     """Return how many fewer or more tokens the first needs, or what a verdict lacks."""
-    from bpe_core.comparison.interval_words import interval_words
-    from bpe_core.comparison.parts import MIN_TOKENS
+    from bpe_core.comparison import MIN_TOKENS, interval_words
 
     whole = gain.whole
     if min(whole.own, whole.theirs) < MIN_TOKENS:

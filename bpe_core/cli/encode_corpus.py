@@ -23,15 +23,12 @@ from bpe_core.cli.outputs import check_output, is_standard_output, print_json
 from bpe_core.cli.scale import Workers, engine_options
 from bpe_core.cli.streams import Bar, StandardInput
 from bpe_core.cli.support import load_encoder
-from bpe_core.corpus.urls import is_url
+from bpe_core.corpus import is_url
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bpe_core.corpus.text_decoding import DecodingErrors
-    from bpe_core.training_data.encode_corpus import EncodingProgress
-    from bpe_core.training_data.manifest import EosFacts, Manifest
-    from bpe_core.training_data.preparing import Estimate
-    from bpe_core.training_data.shard_formats import Format
+    from bpe_core.corpus import DecodingErrors
+    from bpe_core.training_data import EncodingProgress, EosFacts, Estimate, Format, Manifest
 
 _POWERS: Final = {"": 0, "K": 3, "M": 6, "G": 9, "B": 9}
 _SECONDS_BETWEEN_REPORTS: Final = 0.5
@@ -135,9 +132,9 @@ def encode_corpus(
       $ bpe encode-corpus notes.txt -t gpt2 --out tokens
       $ bpe encode-corpus notes.txt -t mine.json --pack 64 --format npy --out rows
     """
-    from bpe_core.tokenizer.tokenizer import Tokenizer
-    from bpe_core.training_data import encode_corpus as encoding
-    from bpe_core.training_data.preparing import find_eos
+    from bpe_core.tokenizer import Tokenizer
+    from bpe_core.training_data import encoding as encoding
+    from bpe_core.training_data import find_eos
 
     workers.check()
     encoder = load_encoder(tokenizer, pretokenizer, special_tokens)
@@ -146,7 +143,7 @@ def encode_corpus(
     ending = find_eos(encoder, None if eos == "none" else eos)
     end_token = ending.token if ending is not None else None
     if dry_run:
-        from bpe_core.training_data.preparing import estimate_corpus
+        from bpe_core.training_data import estimate_corpus
 
         with _saved_input(sources, out) as names:
             found = estimate_corpus(
@@ -207,8 +204,8 @@ def show_encoded(folder: str) -> None:
 
     Raises IntegrityError for a file that is missing or was changed.
     """
-    from bpe_core.training_data.manifest import read_first_document, read_manifest, verify_files
-    from bpe_core.unicode.byte_alphabet import to_printable
+    from bpe_core.training_data import read_first_document, read_manifest, verify_files
+    from bpe_core.unicode import to_printable
 
     manifest = read_manifest(folder)
     click.echo(f"format          {manifest.format} {manifest.dtype}")

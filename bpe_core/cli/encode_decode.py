@@ -52,9 +52,9 @@ def encode(
       71 h
       10339 ugs
     """
-    from bpe_core.formats.written_kinds import IDS
-    from bpe_core.tokenizer.tokenizer import Tokenizer
-    from bpe_core.unicode.byte_alphabet import to_printable
+    from bpe_core.formats import IDS
+    from bpe_core.tokenizer import Tokenizer
+    from bpe_core.unicode import to_printable
 
     out = out or "-"
     check_output(None if tokens else IDS, out, [tokenizer, file], force=force)
@@ -145,11 +145,9 @@ def chat(
       $ echo '[{"role": "user", "content": "Hi"}]' | bpe chat gpt2 --template chat.jinja
       user: Hi
     """
-    from bpe_core.chat.chat_template import ChatTemplate, check_messages
-    from bpe_core.formats.opening.open_encoder import open_encoder
-    from bpe_core.formats.written_kinds import IDS
-    from bpe_core.tokenizer.conversation import read_conversation
-    from bpe_core.tokenizer.segment_arrays import boundaries
+    from bpe_core.chat import ChatTemplate, check_messages
+    from bpe_core.formats import IDS, open_encoder
+    from bpe_core.tokenizer import boundaries, read_conversation
 
     out = out or "-"
     inputs = [tokenizer, messages, *([given_template] if given_template else [])]

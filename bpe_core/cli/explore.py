@@ -17,9 +17,9 @@ import click
 
 from bpe_core.errors import UnavailableError
 from bpe_core.extras import missing_extra, needs_extra
-from bpe_core.files.store import VARIABLE
-from bpe_core.kernels.compiling.choose import PLAIN_PYTHON, lacks_kernels
-from bpe_core.views.component_files import CHECKOUT, INSTALLED
+from bpe_core.files import VARIABLE
+from bpe_core.kernels import PLAIN_PYTHON, lacks_kernels
+from bpe_core.views import CHECKOUT, INSTALLED
 
 _ALL_ADDRESSES: Final = ("0.0.0.0", "::")
 _ELSEWHERE: Final = ("192.0.2.1", 9)

@@ -31,10 +31,8 @@ def fetch(names: tuple[str, ...], *, wants_all: bool) -> None:
       $ bpe fetch
       $ bpe fetch gpt2
     """
-    from bpe_core.published.catalogue import NAMES, published
-    from bpe_core.published.fetch import fetch as fetch_by_name
-    from bpe_core.published.fetch import fetch_all
-    from bpe_core.published.hub_names import is_hub_name
+    from bpe_core.published import NAMES, fetch_all, is_hub_name, published
+    from bpe_core.published import fetch as fetch_by_name
 
     if not names and not wants_all:
         _list()
@@ -54,8 +52,7 @@ def fetch(names: tuple[str, ...], *, wants_all: bool) -> None:
 
 def _list() -> None:
     """List all names with their state, publisher, licence and the size of the download."""
-    from bpe_core.published.cache import cached_state
-    from bpe_core.published.catalogue import CATALOGUE
+    from bpe_core.published import CATALOGUE, cached_state
 
     for found in CATALOGUE.values():
         size = f"{found.download_bytes / 1e6:.1f} MB" if found.package else ""
@@ -70,16 +67,21 @@ def fetch_missing(name: str) -> None:
     A name that is a file's is left alone. Raises what `fetch` raises.
     """
     if not Path(name).exists() and _is_missing(name):
-        from bpe_core.published.fetch import fetch
+        from bpe_core.published import fetch
 
         with Bar() as bar:
             fetch(name, bar.show_download)
 
 
 def _is_missing(name: str) -> bool:
-    from bpe_core.published.cache import cached_state
-    from bpe_core.published.catalogue import find_published, published
-    from bpe_core.published.hub_names import find_cached, is_hub_name, parse_hub_name
+    from bpe_core.published import (
+        cached_state,
+        find_cached,
+        find_published,
+        is_hub_name,
+        parse_hub_name,
+        published,
+    )
 
     if is_hub_name(name):
         return find_cached(parse_hub_name(name)) is None

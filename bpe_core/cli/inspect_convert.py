@@ -16,12 +16,11 @@ from bpe_core.cli.outputs import (
     write_tokenizer,
 )
 from bpe_core.cli.support import load_encoder, load_merges, load_tokenizer, note_what_lacks
-from bpe_core.corpus.urls import is_url
+from bpe_core.corpus import is_url
 from bpe_core.errors import FormatError
 
 if TYPE_CHECKING:
-    from bpe_core.tokenizer.protocol import Encoder
-    from bpe_core.tokenizer.tokenizer import Tokenizer
+    from bpe_core.tokenizer import Encoder, Tokenizer
     from bpe_core.types import Format
 
 MAX_SPECIAL_TOKENS = 10
@@ -74,8 +73,8 @@ def inspect(
       $ bpe inspect gpt2 --llama-cpp
       llama.cpp calls this cut gpt-2 (also phi-2, mpt, olmo, jais, trillion, granite-docling).
     """
-    from bpe_core.formats.running.base_encoders import OwnEncoder
-    from bpe_core.unicode.byte_alphabet import to_printable
+    from bpe_core.formats import OwnEncoder
+    from bpe_core.unicode import to_printable
 
     if (text is not None) + opens_in + llama_cpp > 1:
         raise click.UsageError("Give only one of --text, --opens-in and --llama-cpp.")
@@ -83,7 +82,7 @@ def inspect(
         show_encoded(tokenizer)
         return
     if llama_cpp:
-        from bpe_core.formats.gguf.llama_cpp_cut import llama_cpp_cut
+        from bpe_core.formats import llama_cpp_cut
 
         click.echo(llama_cpp_cut(load_encoder(tokenizer, pretokenizer, special_tokens)).sentence)
         return
@@ -149,8 +148,7 @@ def convert(
       $ bpe convert mine.bpe.json tokenizer.json
       $ bpe convert mine.json folder --format transformers
     """
-    from bpe_core.formats.load_save import dumps
-    from bpe_core.formats.training_note import find_note
+    from bpe_core.formats import dumps, find_note
 
     if (path is None) == (out is None):
         raise click.UsageError("Give one PATH to write to, as an argument or with --out.")
@@ -174,7 +172,7 @@ def _is_encoded(name: str) -> bool:
     """Return True for a folder that bpe encode-corpus wrote, by path or URL."""
     if not (is_url(name) or Path(name).is_dir()):
         return False
-    from bpe_core.training_data.manifest import is_encoded_folder
+    from bpe_core.training_data import is_encoded_folder
 
     return is_encoded_folder(name)
 
@@ -190,8 +188,7 @@ def _list_special_tokens(tokenizer: Encoder) -> None:
 
 def _list_readers(tokenizer: Tokenizer) -> None:
     """Print how each installed library reads each format, or why there is no such file."""
-    from bpe_core.formats.checking.opened_elsewhere import Opened, opens_in
-    from bpe_core.formats.checking.probe import make_probe
+    from bpe_core.formats import Opened, make_probe, opens_in
 
     for format_name, came in opens_in(tokenizer, make_probe(tokenizer)):
         sentence = came.sentence if isinstance(came, Opened) else f"Refused: {came}"
@@ -200,8 +197,7 @@ def _list_readers(tokenizer: Tokenizer) -> None:
 
 def _check(tokenizer: Tokenizer, format_name: Format) -> None:
     """Report on stderr that another library returns the same ids; raise `FormatError` otherwise."""
-    from bpe_core.formats.checking.opened_elsewhere import check_opens
-    from bpe_core.formats.checking.probe import make_probe
+    from bpe_core.formats import check_opens, make_probe
 
     opened = check_opens(tokenizer, format_name, make_probe(tokenizer))
     if not opened.is_same:

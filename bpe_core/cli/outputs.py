@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Final, cast
 
 import click
 
-from bpe_core.corpus.file_kinds import files_below, is_left_out
-from bpe_core.corpus.urls import is_url
+from bpe_core.corpus import files_below, is_left_out, is_url
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bpe_core.formats.folder_files import Choice, Format
+    from bpe_core.formats import Choice, Format
 
 _STANDARD_INPUT: Final = 0
 _STANDARD_OUTPUT: Final = 1
@@ -30,7 +29,7 @@ _STANDARD_OUTPUT: Final = 1
 
 def format_to_write(out: str, format_name: str | None) -> Choice:
     """Return the format that `--format` or the name of the output says."""
-    from bpe_core.formats.folder_files import DEFAULT, Choice, choose_format
+    from bpe_core.formats import DEFAULT, Choice, choose_format
 
     given = cast("Format | None", format_name)
     if is_standard_output(out):
@@ -60,10 +59,16 @@ def check_outputs(
     Of `files`, only the names and the kinds matter. `inputs` are what the command reads. If
     nothing is wrong, the note is shown on stderr.
     """
-    from bpe_core.formats.adapted.adapted_files import ADDED_TOKENS, OLD_IDS, PARTS, ROWS
-    from bpe_core.formats.folder_files import TOKENIZER_FILES, is_folder
-    from bpe_core.formats.load_save import places_for
-    from bpe_core.formats.written_kinds import written_kind
+    from bpe_core.formats import (
+        ADDED_TOKENS,
+        OLD_IDS,
+        PARTS,
+        ROWS,
+        TOKENIZER_FILES,
+        is_folder,
+        places_for,
+        written_kind,
+    )
 
     if is_standard_output(out):
         if len(files) > 1:
@@ -109,7 +114,7 @@ def write_output(data: bytes, out: str) -> None:
     if is_standard_output(out):
         sys.stdout.buffer.write(data)
         return
-    from bpe_core.files.whole_files import write_whole
+    from bpe_core.files import write_whole
 
     try:
         write_whole(Path(out), data)
@@ -141,7 +146,7 @@ def write_text(text: str, out: str) -> None:
 
 def write_tokenizer(files: Mapping[str, bytes], out: str) -> None:
     """Write a tokenizer's files; list them on stderr, unless `out` is the only one."""
-    from bpe_core.formats.load_save import write_files
+    from bpe_core.formats import write_files
 
     if is_standard_output(out):
         for data in files.values():
@@ -223,7 +228,7 @@ def _check_place(place: Path, kind: str | None, inputs: Sequence[str], *, force:
 
 def kind_at(path: str | Path) -> str | None:
     """Return which of the files that commands write there is at a path, or None."""
-    from bpe_core.formats.written_kinds import written_kind
+    from bpe_core.formats import written_kind
 
     with Path(path).open("rb") as file:
         return written_kind(file, Path(path).name)

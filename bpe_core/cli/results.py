@@ -9,10 +9,9 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bpe_core.comparison.parts import TextPart
-    from bpe_core.corpus.corpus import Corpus
-    from bpe_core.runs.continuation import TermCost
-    from bpe_core.runs.run import TrainingRun
+    from bpe_core.comparison import TextPart
+    from bpe_core.corpus import Corpus
+    from bpe_core.runs import TermCost, TrainingRun
 
 _STOP_REASONS: Final = {
     "vocab-size": "the vocabulary is full",

@@ -16,14 +16,13 @@ from bpe_core.checks import printable
 from bpe_core.cli.options import Option, add_all, gather
 from bpe_core.cli.outputs import is_replaceable, kind_at
 from bpe_core.cli.streams import Bar
-from bpe_core.corpus.urls import is_pattern, is_url
+from bpe_core.corpus import is_pattern, is_url
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bpe_core.corpus.text_decoding import DecodingErrors
-    from bpe_core.counting.count_files import CountingProgress
-    from bpe_core.counting.counts_file import CountsSummary, WordCounts
-    from bpe_core.scale.engines import Engine
+    from bpe_core.corpus import DecodingErrors
+    from bpe_core.counting import CountingProgress, CountsSummary, WordCounts
+    from bpe_core.scale import Engine
 
 _UNITS: Final = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
@@ -53,7 +52,7 @@ class Workers:
     @contextmanager
     def engine(self) -> Generator[Engine | None]:
         """Start or connect to what does the work; None for this process."""
-        from bpe_core.scale.engines import DaskWorkers, cluster, local_processes
+        from bpe_core.scale import DaskWorkers, cluster, local_processes
 
         if self.scheduler is not None:
             started = cluster(self.scheduler)
@@ -125,8 +124,8 @@ class Stretches:
 
     def find_texts(self) -> list[str]:
         """Return the paths and URLs of what is counted; files of counts are skipped."""
-        from bpe_core.formats.written_kinds import COUNTS
-        from bpe_core.scale.sources import find_sources
+        from bpe_core.formats import COUNTS
+        from bpe_core.scale import find_sources
 
         found = [source.url for source in find_sources(self.names)]
         return [url for url in found if is_url(url) or kind_at(url) != COUNTS]
@@ -138,9 +137,9 @@ class Stretches:
 
         Without --work, finished parts are kept in `work` until the end.
         """
-        from bpe_core.corpus.notes import group_notes
-        from bpe_core.counting.count_files import count_files
-        from bpe_core.scale.steps import WorkFolder
+        from bpe_core.corpus import group_notes
+        from bpe_core.counting import count_files
+        from bpe_core.scale import WorkFolder
 
         work = work or f"{out}.work"
         with self.workers.engine() as engine, Bar() as bar:
@@ -185,7 +184,7 @@ class Stretches:
 
     def words_in_stretches(self, out: str, pretokenizer: str) -> WordCounts:
         """Count the words, and return them; `out` is where the tokenizer will be written."""
-        from bpe_core.counting.counts_file import read_counts
+        from bpe_core.counting import read_counts
 
         out = out.rstrip("/")
         with TemporaryDirectory(prefix="bpe-counts-") as folder:

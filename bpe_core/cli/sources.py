@@ -35,16 +35,12 @@ from bpe_core.cli.scale import (
     scale_options,
 )
 from bpe_core.cli.streams import Bar, StandardInput
-from bpe_core.corpus.urls import files_at, is_pattern, is_url, reading, shown
+from bpe_core.corpus import files_at, is_pattern, is_url, reading, shown
 from bpe_core.errors import ConfigError, CorpusError
 
 if TYPE_CHECKING:
-    from bpe_core.corpus.corpus import Corpus
-    from bpe_core.corpus.readers import Source
-    from bpe_core.corpus.samples import ParallelText
-    from bpe_core.counting.counts_file import CountsSummary, WordCounts
-    from bpe_core.counting.streamed import StreamedCorpus
-    from bpe_core.counting.words import CountedCorpus
+    from bpe_core.corpus import Corpus, ParallelText, Source
+    from bpe_core.counting import CountedCorpus, CountsSummary, StreamedCorpus, WordCounts
 
 _PIECE: Final = 1 << 20
 _MIN_LARGE_BYTES: Final = 64 << 20
@@ -64,7 +60,7 @@ class Sources(Stretches):
 
     def check(self) -> None:
         """Raise ConfigError for options that contradict each other, or a missing source."""
-        from bpe_core.corpus.held_out import check_by
+        from bpe_core.corpus import check_by
 
         if self.held_out_by is not None:
             check_by(self.held_out_by)
@@ -114,8 +110,8 @@ class Sources(Stretches):
 
     def read_parallel(self) -> Sequence[ParallelText]:
         """Read the same sentences in several languages; raise ConfigError for other options."""
-        from bpe_core.comparison.languages import read_parallel
-        from bpe_core.corpus.readers import expand_folder, source_bytes
+        from bpe_core.comparison import read_parallel
+        from bpe_core.corpus import expand_folder, source_bytes
 
         if self._needs_text or self.text_column is not None:
             raise ConfigError(
@@ -138,7 +134,7 @@ class Sources(Stretches):
         in a held-out file are left out.
         """
         if self.counts is not None:
-            from bpe_core.counting.counts_file import read_counts
+            from bpe_core.counting import read_counts
 
             return OpenedText(read_counts(self.counts), None, lambda: None, can_hold_out=False)
         if self._are_counted:
@@ -162,8 +158,7 @@ class Sources(Stretches):
 
     def count(self, pretokenizer: str, out: str) -> tuple[CountedCorpus, OpenedText]:
         """Return the words of the text to learn from, counted once, and what `open` returns."""
-        from bpe_core.runs.count import count
-        from bpe_core.runs.progress import Watch
+        from bpe_core.runs import Watch, count
 
         opened = self.open(pretokenizer, out)
         with Bar() as bar:
@@ -174,8 +169,7 @@ class Sources(Stretches):
         """Count the words of the text into a file of counts: in stretches, or all in memory."""
         if self._are_counted:
             return self.count_in_stretches(path, pretokenizer)
-        from bpe_core.counting.counts_cut import count_words
-        from bpe_core.counting.counts_file import write_counts
+        from bpe_core.counting import count_words, write_counts
 
         corpus = self._read_or_stream()
         with Bar() as bar:
@@ -199,7 +193,7 @@ class Sources(Stretches):
         """Return a corpus of the sources, streamed if they are large files of plain text."""
         is_plain = self.text_column is None and self.encoding is None and self.errors == "strict"
         if is_plain and _are_large(self.names):
-            from bpe_core.counting.streamed import stream_corpus
+            from bpe_core.counting import stream_corpus
 
             # A file that can't be streamed may still be readable; if not, the reader raises a
             # better error.
@@ -209,8 +203,7 @@ class Sources(Stretches):
 
     def _read(self, names: tuple[str, ...], kept_column: str | None = None) -> Corpus:
         """Read a corpus, and report on stderr what its reader noticed."""
-        from bpe_core.corpus.read_corpus import read_corpus
-        from bpe_core.corpus.readers import expand_folder, source_size
+        from bpe_core.corpus import expand_folder, read_corpus, source_size
 
         found = [file for name in names for source in _find(name) for file in expand_folder(source)]
         texts_file = None
@@ -236,7 +229,7 @@ class Sources(Stretches):
 
         Hashing rows would mean reading them again.
         """
-        from bpe_core.scale.sources import find_sources
+        from bpe_core.scale import find_sources
 
         files = find_sources(self.names)
         is_known = not self.workers.are_named and not any(
@@ -246,7 +239,7 @@ class Sources(Stretches):
 
     def _split(self, corpus: Corpus) -> tuple[Corpus, Corpus]:
         """Divide the text, and report on stderr what was held out."""
-        from bpe_core.comparison.interval_words import flattery, unit_noun
+        from bpe_core.comparison import flattery, unit_noun
 
         training, test = corpus.split(self.held_out, self.seed, self.held_out_by)
         how = test.how
@@ -275,8 +268,8 @@ class OpenedText(NamedTuple):
 
 def _hash_documents(text: Corpus | StreamedCorpus, held_out: Corpus | None = None) -> bytes | None:
     """Return the hashes of documents, but for those that are held out whole."""
-    from bpe_core.corpus.trained_on import hash_documents, pack_hashes
-    from bpe_core.counting.streamed import StreamedCorpus
+    from bpe_core.corpus import hash_documents, pack_hashes
+    from bpe_core.counting import StreamedCorpus
 
     if isinstance(text, StreamedCorpus):
         return _hash_files(text.paths)
@@ -286,7 +279,7 @@ def _hash_documents(text: Corpus | StreamedCorpus, held_out: Corpus | None = Non
 
 def _hash_files(paths: Iterable[Path]) -> bytes:
     """Return the hashes of text files, each of which is one document."""
-    from bpe_core.corpus.trained_on import hash_pieces, pack_hashes
+    from bpe_core.corpus import hash_pieces, pack_hashes
 
     hashes: list[int] = []
     for path in paths:
@@ -319,7 +312,7 @@ def takes_sources(*, held_out: bool = True, counted: bool = True) -> Option[Any]
 
 def _find(name: str) -> Iterator[Source]:
     """Yield what a name stands for: standard input, files at a URL or of a pattern, or a path."""
-    from bpe_core.corpus.readers import NamedFile, name_from
+    from bpe_core.corpus import NamedFile, name_from
 
     if name == "-":
         yield StandardInput()

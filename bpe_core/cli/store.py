@@ -24,7 +24,7 @@ from bpe_core.cli.outputs import (
 from bpe_core.cli.support import note_what_lacks
 
 if TYPE_CHECKING:
-    from bpe_core.files.store import Entry
+    from bpe_core.files import Entry
 
 _MAX_TITLE_LENGTH = 60
 
@@ -51,7 +51,7 @@ def list_entries() -> None:
     Examples:
       $ bpe store list
     """
-    from bpe_core.files.store import entries, store_folder
+    from bpe_core.files import entries, store_folder
 
     found = entries()
     for entry in found:
@@ -78,7 +78,7 @@ def verify(names: tuple[str, ...]) -> None:
       $ bpe store verify
     """
     from bpe_core.errors import FormatError
-    from bpe_core.files.store import check_files, entries, entry_folder
+    from bpe_core.files import check_files, entries, entry_folder
 
     folders = [entry_folder(name) for name in names or [entry.name for entry in entries()]]
     n_whole = n_without = n_wrong = 0
@@ -110,7 +110,7 @@ def remove(names: tuple[str, ...]) -> None:
     Examples:
       $ bpe store remove 0123456789abcdef0123456789abcdef
     """
-    from bpe_core.files.store import delete_folder, entry_folder, refused_as_not_permitted
+    from bpe_core.files import delete_folder, entry_folder, refused_as_not_permitted
 
     for folder in [entry_folder(name) for name in dict.fromkeys(names)]:
         with refused_as_not_permitted(f"Entry {folder.name}"):
@@ -138,17 +138,8 @@ def export(name: str, out: str, *, force: bool, format_name: str | None) -> None
       $ bpe store export 0123456789abcdef0123456789abcdef --out run.zip
     """
     from bpe_core.errors import ConfigError
-    from bpe_core.files.store import (
-        RUN,
-        check_files,
-        entry_folder,
-        is_id,
-        refused_as_not_permitted,
-    )
-    from bpe_core.formats.folder_files import format_by_name
-    from bpe_core.formats.load_save import dumps
-    from bpe_core.formats.run_archive import load_run
-    from bpe_core.formats.written_kinds import ENTRY
+    from bpe_core.files import RUN, check_files, entry_folder, is_id, refused_as_not_permitted
+    from bpe_core.formats import ENTRY, dumps, format_by_name, load_run
 
     wants_tokenizer = format_name is not None or (
         not is_standard_output(out) and format_by_name(out) is not None

@@ -15,7 +15,7 @@ import click
 from bpe_core.errors import CorpusError
 
 if TYPE_CHECKING:
-    from bpe_core.published.hub_names import FetchProgress
+    from bpe_core.published import FetchProgress
     from bpe_core.types import TrainingProgress
 
 

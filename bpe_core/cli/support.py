@@ -18,7 +18,7 @@ from bpe_core.cli.streams import (
     open_missing_streams,
     print_error,
 )
-from bpe_core.corpus.urls import reading
+from bpe_core.corpus import reading
 from bpe_core.errors import (
     ArgumentTypeError,
     BpeError,
@@ -29,9 +29,8 @@ from bpe_core.errors import (
 )
 
 if TYPE_CHECKING:
-    from bpe_core.formats.running.base_encoders import OwnEncoder
-    from bpe_core.tokenizer.protocol import Encoder
-    from bpe_core.tokenizer.tokenizer import Tokenizer
+    from bpe_core.formats import OwnEncoder
+    from bpe_core.tokenizer import Encoder, Tokenizer
 
 
 _ARGUMENT: Final = re.compile(
@@ -122,12 +121,11 @@ def load_tokenizer(
     """
     fetch_missing(name)
     specials = parse_special_tokens(special_tokens)
-    from bpe_core.formats.description import check_not_overruled
-    from bpe_core.formats.load_save import load
+    from bpe_core.formats import check_not_overruled, load
 
     if _is_name(name):
-        from bpe_core.formats.opening.open_encoder import open_encoder
-        from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
+        from bpe_core.formats import open_encoder
+        from bpe_core.tokenizer import equivalent_tokenizer
 
         opened = open_encoder(name)
         merges = equivalent_tokenizer(opened)
@@ -156,8 +154,8 @@ def parse_special_tokens(options: tuple[str, ...]) -> dict[str, int]:
 
 def load_encoder(name: str, pretokenizer: str | None, special_tokens: tuple[str, ...]) -> Encoder:
     """Load what `load_tokenizer` loads, or else an encoder that another library runs."""
-    from bpe_core.formats.opening.open_encoder import open_plainest
-    from bpe_core.published.hub_names import is_hub_name
+    from bpe_core.formats import open_plainest
+    from bpe_core.published import is_hub_name
 
     if not special_tokens and (is_hub_name(name) or Path(name).exists()):
         fetch_missing(name)
@@ -174,8 +172,8 @@ def load_merges(
     name: str, pretokenizer: str | None, special_tokens: tuple[str, ...]
 ) -> Tokenizer | OwnEncoder:
     """Load a tokenizer whose merges bpe_core applies; raises FormatError for all others."""
-    from bpe_core.formats.running.base_encoders import OwnEncoder
-    from bpe_core.tokenizer.tokenizer import Tokenizer
+    from bpe_core.formats import OwnEncoder
+    from bpe_core.tokenizer import Tokenizer
 
     encoder = load_encoder(name, pretokenizer, special_tokens)
     if isinstance(encoder, Tokenizer | OwnEncoder):
@@ -185,7 +183,7 @@ def load_merges(
 
 def _is_name(name: str) -> bool:
     """Return True unless this is a path or a model of the hub: it is a name, or a mistyped one."""
-    from bpe_core.published.hub_names import is_hub_name
+    from bpe_core.published import is_hub_name
 
     return not (is_hub_name(name) or Path(name).exists())
 
@@ -223,8 +221,7 @@ def read_ids(name: str) -> list[int]:
 
 def note_what_lacks(tokenizer: Tokenizer, format_name: str) -> None:
     """Report on stderr which parts of a tokenizer the files of a format do not hold."""
-    from bpe_core.formats.tiktoken_file import what_ranks_lack
-    from bpe_core.formats.transformers_folder import published_with
+    from bpe_core.formats import published_with, what_ranks_lack
 
     if format_name == "tiktoken" and (lack := what_ranks_lack(tokenizer)):
         click.echo(lack, err=True)

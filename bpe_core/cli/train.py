@@ -36,7 +36,7 @@ from bpe_core.cli.support import note_what_lacks
 
 if TYPE_CHECKING:
     from bpe_core.cli.sources import Sources
-    from bpe_core.counting.counts_file import CountsSummary
+    from bpe_core.counting import CountsSummary
 
 
 @click.command()
@@ -124,11 +124,9 @@ def train(
           --character-coverage 0.9995 --pretokenizer metaspace --special-token '<unk>' \\
           --special-token '<s>' --special-token '</s>' --out mine.model
     """
-    from bpe_core.corpus.corpus import Corpus
-    from bpe_core.formats.load_save import dumps
-    from bpe_core.formats.run_archive import run_to_bytes
-    from bpe_core.formats.written_kinds import RUN
-    from bpe_core.runs.train import train as run_training
+    from bpe_core.corpus import Corpus
+    from bpe_core.formats import RUN, dumps, run_to_bytes
+    from bpe_core.runs import train as run_training
     from bpe_core.types import TrainingConfig
 
     tokens = tuple(token for token in special_tokens if token)
@@ -178,7 +176,7 @@ def sample_check(sources: Sources, vocab_size: int, pretokenizer: str, *, as_jso
     Examples:
       $ bpe sample-check sample.txt --vocab-size 400
     """
-    from bpe_core.runs.sample_check import sample_check as check
+    from bpe_core.runs import sample_check as check
     from bpe_core.types import TrainingConfig
 
     corpus = sources.read()
@@ -219,7 +217,7 @@ def count(sources: Sources, out: str, *, force: bool, pretokenizer: str, as_json
       $ bpe count notes.txt --floor 2 --out often.parquet
       $ bpe train --counts counts.parquet --vocab-size 400 --out counted.json
     """
-    from bpe_core.formats.written_kinds import COUNTS
+    from bpe_core.formats import COUNTS
 
     check_json(out, wanted=as_json)
     sources.check()
@@ -240,8 +238,8 @@ def merge_counts(files: tuple[str, ...], out: str, *, force: bool, as_json: bool
     Examples:
       $ bpe merge-counts counts.parquet counts.parquet --out twice.parquet
     """
-    from bpe_core.counting.counts_file import merge_counts as merge
-    from bpe_core.formats.written_kinds import COUNTS
+    from bpe_core.counting import merge_counts as merge
+    from bpe_core.formats import COUNTS
 
     check_json(out, wanted=as_json)
     check_output(COUNTS, out, files, force=force, makes_folder=True)

@@ -10,3 +10,87 @@ it, which `interval_words` describes. `alignment` finds the spans, and `language
 of languages. `terms` cuts a list of words and sorts it by loss, and `costs` turns tokens and
 vocabularies into money, context windows and parameters.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from bpe_core.comparison.alignment import Stretches, differing_columns
+    from bpe_core.comparison.blocks import Blocks, divide_units
+    from bpe_core.comparison.comparison import (
+        Comparison,
+        ShouldStop,
+        combine,
+        compare,
+        distinct_ends,
+        measure_on,
+        numbered,
+    )
+    from bpe_core.comparison.costs import (
+        MAX_MODEL_WIDTH,
+        MAX_PRICE,
+        MAX_WINDOW,
+        Costs,
+        Rates,
+        Usage,
+        compute_costs,
+        count_tokens,
+        embedding_rows,
+        estimate_tokens,
+    )
+    from bpe_core.comparison.intervals import (
+        IntervalWords,
+        carried_words,
+        describe_interval,
+        division_words,
+        flattery,
+        interval_method,
+        interval_words,
+        measure_difference,
+        method_words,
+        signed,
+        trained_on_words,
+        unit_noun,
+        units_drawn,
+    )
+    from bpe_core.comparison.languages import (
+        LanguageCosts,
+        LanguageMetrics,
+        Parity,
+        ScriptMerges,
+        language_costs,
+        measure_languages,
+        merges_per_script,
+        parity,
+        read_parallel,
+    )
+    from bpe_core.comparison.measurement import Measured, TokenizerMetrics
+    from bpe_core.comparison.metrics import gini, relative_costs
+    from bpe_core.comparison.newness import Newness, measure_newness, split_by_folder, unseen_share
+    from bpe_core.comparison.parts import (
+        MIN_POINTS,
+        MIN_TOKENS,
+        N_RESAMPLES,
+        OTHER_SCRIPTS,
+        POINTS_APART,
+        SEED,
+        Division,
+        TextPart,
+        TokenSaving,
+        compute_gain,
+    )
+    from bpe_core.comparison.terms import (
+        MAX_TERM_LENGTH,
+        MAX_TERMS,
+        TermCut,
+        TermCuts,
+        TermList,
+        TermLoss,
+        cut_terms,
+        read_terms,
+        terms_by_loss,
+    )
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import TokenizationError
 from bpe_core.types import Segment
-from bpe_core.unicode.kinds import WORD, byte_offsets, classify, code_points
+from bpe_core.unicode import WORD, byte_offsets, classify, code_points
 
 
 @dataclass(frozen=True, slots=True)

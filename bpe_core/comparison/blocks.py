@@ -15,10 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus.composition import file_name, file_type
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.held_out import MIN_UNITS, HeldOut
-from bpe_core.corpus.spans import main_script
+from bpe_core.corpus import MIN_UNITS, Corpus, HeldOut, file_name, file_type, main_script
 
 MAX_UNITS: Final = 1_024
 """Small units of one kind are joined until there are about this many."""

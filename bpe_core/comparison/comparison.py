@@ -17,15 +17,14 @@ from bpe_core.comparison.blocks import Blocks, divide_units
 from bpe_core.comparison.measurement import BlockCounts, Measured, Measuring, TokenizerMetrics
 from bpe_core.comparison.metrics import vocabulary_overlap
 from bpe_core.comparison.text_map import TextMap
-from bpe_core.corpus.corpus import Corpus, to_corpus
+from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError, OutOfRangeError
 from bpe_core.extras import to_frame
-from bpe_core.tokenizer.protocol import Encoder, NamedEncoder, Trained, to_encoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, Trained, to_encoder
 from bpe_core.types import Segment
 
 if TYPE_CHECKING:
-    from bpe_core.views.notebook import View
+    from bpe_core.views import View
 
 ShouldStop = Callable[[int, int], bool]
 """Called with the work done and its total; returns True to stop."""
@@ -102,7 +101,7 @@ class Comparison:
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row of figures for each tokenizer, in their order.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> frame = compare("the bare bytes", ["gpt2", gpt2().truncated(0)]).to_frame()
         >>> frame[["tokenizer", "n_tokens"]].values.tolist()
         [['GPT-2', 3], ['Tokenizer 2', 14]]
@@ -124,7 +123,7 @@ class Comparison:
         >>> compare("the bare bytes", ["gpt2", "gpt2"]).view()
         <View of 14 characters under 2 tokenizers>
         """
-        from bpe_core.views.notebook import view_comparison
+        from bpe_core.views import view_comparison
 
         if not self.text:
             raise ConfigError(
@@ -138,7 +137,7 @@ class Comparison:
 
         Raises `OutOfRangeError` for an invalid index.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> comparison = compare("the bare bytes", [gpt2(), gpt2().truncated(0)])
         >>> verdict = comparison.verdict()
         >>> round(verdict.percent_fewer_tokens), verdict.share_of_words_whole
@@ -180,8 +179,8 @@ def compare(
     Raises ConfigError without tokenizers, EmptyCorpusError without text, and InvalidTextError if
     the text is not a str or contains a lone surrogate.
 
-    >>> from bpe_core.corpus.corpus import Corpus
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.runs import train
     >>> from bpe_core.types import TrainingConfig
     >>> corpus = Corpus.from_text("hug hugs hugging")
     >>> small, large = (train(corpus, TrainingConfig(size)).tokenizer for size in (258, 262))
@@ -249,7 +248,7 @@ def combine(
 ) -> Comparison:
     """Compare tokenizers, each measured on the corpus by `measure_on`.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> corpus, encoders = Corpus.from_text("the bare bytes"), [gpt2(), gpt2().truncated(0)]
     >>> blocks = divide_units(corpus)
     >>> measured = [measure_on(corpus, encoder, blocks) for encoder in encoders]
@@ -299,7 +298,7 @@ def name_encoders(
     Raises ConfigError for none, ArgumentTypeError for what is not a tokenizer, and what
     `open_encoder` raises.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> [each.name for each in name_encoders(["gpt2", gpt2(), "gpt2"])]
     ['GPT-2', 'Tokenizer 2', 'GPT-2 (2)']
     """

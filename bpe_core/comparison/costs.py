@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from bpe_core.checks import check_whole, describe, is_a
-from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus import Corpus
 from bpe_core.errors import ConfigError
-from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer import Encoder
 
 MAX_PRICE: Final = 1_000_000_000
 """Per million tokens: 1,000 for one token."""
@@ -118,7 +118,7 @@ def estimate_tokens(usage: Usage, n_bytes: int) -> int | None:
 def embedding_rows(encoder: Encoder) -> int:
     """Return the rows of an embedding for a tokenizer: the highest id plus 1, gaps included.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> embedding_rows(gpt2())
     50257
     """
@@ -131,7 +131,7 @@ def count_tokens(corpus: Corpus, encoder: Encoder) -> int:
     Special tokens are treated as ordinary text; weighted words count as often as they occur. Raises
     what `encoder.encode` raises.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> count_tokens(Corpus.from_documents(["the quick", "fox!"]), gpt2())
     4
     """

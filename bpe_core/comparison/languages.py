@@ -18,15 +18,11 @@ from bpe_core.checks import describe, is_a, several
 from bpe_core.comparison.comparison import ShouldStop, name_encoders
 from bpe_core.comparison.measurement import TokenizerMetrics, efficiency_together, measure
 from bpe_core.comparison.metrics import gini, relative_costs
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.samples import ParallelText
-from bpe_core.corpus.text_decoding import decode_text
-from bpe_core.corpus.values import has_more_cells
+from bpe_core.corpus import Corpus, ParallelText, decode_text, has_more_cells
 from bpe_core.errors import ArgumentTypeError, ConfigError, CorpusError
 from bpe_core.extras import to_frame
-from bpe_core.tokenizer.protocol import Encoder, Trained
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.kinds import code_points, find_script, token_script
+from bpe_core.tokenizer import Encoder, Tokenizer, Trained
+from bpe_core.unicode import code_points, find_script, token_script
 
 _MAX_LANGUAGES = 200
 _MAX_BYTES = 25_000_000
@@ -116,8 +112,8 @@ def language_costs(
 
     Raises `ConfigError` for a reference that is not among the names or has no tokens.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> from bpe_core.corpus.samples import parallel_texts
+    >>> from bpe_core.tokenizer import gpt2
+    >>> from bpe_core.corpus import parallel_texts
     >>> chosen = [text for text in parallel_texts() if text.code in ("en", "th")]
     >>> costs = language_costs(["English", "Thai"], measure_languages(chosen, gpt2()), "English")
     >>> costs.parity[0], costs.parity[1] > 5
@@ -230,7 +226,7 @@ def parity(
     who call parity the premium; Foroutan et al. 2025, "Parity-aware byte-pair encoding", for the
     Gini coefficient.
 
-    >>> from bpe_core.corpus.samples import parallel_texts
+    >>> from bpe_core.corpus import parallel_texts
     >>> sample = {text.name: text.sentences for text in parallel_texts()}
     >>> found = parity(sample, ["gpt2"], "English")
     >>> round(found.costs[0].mean_parity, 2), round(found.costs[0].gini, 2)
@@ -266,7 +262,7 @@ def merges_per_script(tokenizer: Tokenizer) -> ScriptMerges:
     A token belongs to the script that `bpe_core.unicode.kinds.token_script` returns. In
     scripts of three bytes per character, a byte tokenizer's first merges make partial characters.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> spent = merges_per_script(gpt2())
     >>> spent.names[0], spent.after.shape[1], int(spent.after[:, -1].sum())
     ('Latin', 50001, 50000)

@@ -19,9 +19,9 @@ from bpe_core.comparison.text_map import (
     WordTotals,
     count_kinds,
 )
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.unicode.kinds import SCRIPT_GROUPS, WHITE_SPACE
+from bpe_core.corpus import Corpus
+from bpe_core.tokenizer import Encoder
+from bpe_core.unicode import SCRIPT_GROUPS, WHITE_SPACE
 
 _WORDS_IN_STEP = 512
 
@@ -135,7 +135,7 @@ class Measured(NamedTuple):
 class Measuring:
     """The measurement of one tokenizer on a corpus, in steps.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> measuring = Measuring(Corpus.from_documents(["the quick", "fox!"]), gpt2())
     >>> list(measuring.steps()), measuring.measured().metrics.n_tokens
     ([13], 4)
@@ -239,7 +239,7 @@ class Measuring:
 def measure(corpora: Iterable[Corpus], tokenizer: Encoder) -> list[Measured]:
     """Measure one tokenizer on each of several corpora.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> [each.metrics.n_tokens for each in measure([Corpus.from_text("the quick")], gpt2())]
     [2]
     """
@@ -256,7 +256,7 @@ def measure(corpora: Iterable[Corpus], tokenizer: Encoder) -> list[Measured]:
 def efficiency_together(measured: Iterable[Measured], tokenizer: Encoder) -> float:
     """Return the Rényi efficiency of a tokenizer over several corpora together.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> parts = measure(map(Corpus.from_text, ["the quick", "quick fox"]), gpt2())
     >>> whole, = measure([Corpus.from_documents(["the quick", "quick fox"])], gpt2())
     >>> efficiency_together(parts, gpt2()) == whole.metrics.renyi_efficiency

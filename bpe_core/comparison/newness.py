@@ -7,10 +7,10 @@ from typing import Final, NamedTuple
 
 import regex
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.counting.words import count_pretokens
+from bpe_core.corpus import Corpus
+from bpe_core.counting import count_pretokens
 from bpe_core.errors import ConfigError
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.types import PretokenCounts
 
 _LETTER: Final = regex.compile(r"\p{L}")

@@ -19,9 +19,9 @@ from bpe_core.checks import describe
 from bpe_core.comparison.blocks import Blocks
 from bpe_core.comparison.comparison import Comparison
 from bpe_core.comparison.text_map import TOKEN_KINDS
-from bpe_core.corpus.held_out import MIN_UNITS
+from bpe_core.corpus import MIN_UNITS
 from bpe_core.errors import ConfigError
-from bpe_core.unicode.kinds import NO_LETTER, SCRIPT_GROUPS
+from bpe_core.unicode import NO_LETTER, SCRIPT_GROUPS
 
 MIN_TOKENS: Final = 300
 """With fewer tokens of either tokenizer, the text is too short to judge by."""
@@ -144,8 +144,8 @@ def compute_gain(comparison: Comparison, first: int = 0, second: int = 1) -> Tok
     Raises OutOfRangeError for an invalid index, and ConfigError for a comparison made without
     `compare`.
 
-    >>> from bpe_core.comparison.comparison import compare
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.comparison import compare
+    >>> from bpe_core.tokenizer import gpt2
     >>> comparison = compare("the bare bytes\\n" * 200, [gpt2(), gpt2().truncated(0)])
     >>> gain = compute_gain(comparison)
     >>> gain.whole.own, gain.whole.theirs, round(gain.whole.percent_fewer, 1)

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from bpe_core.comparison.blocks import Blocks
 from bpe_core.errors import UnknownSymbolError
-from bpe_core.pretokenizers.pretokenizers import cut_text
-from bpe_core.tokenizer.protocol import BatchEncoder, Encoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.pretokenizers import cut_text
+from bpe_core.tokenizer import BatchEncoder, Encoder, Tokenizer
 from bpe_core.types import Segment
 
 _PIECE = 1 << 18
@@ -40,7 +39,7 @@ class Spans:
 class IdTable:
     """A tokenizer's ids, which may be sparse, and the lengths of their tokens.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> table = IdTable(gpt2())
     >>> table.lengths[table.places(np.array([464]))].tolist()
     [3]

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from bpe_core.checks import check_whole
 from bpe_core.errors import ConfigError, OutOfRangeError
-from bpe_core.tokenizer.protocol import BatchEncoder, Encoder
+from bpe_core.tokenizer import BatchEncoder, Encoder
 
 MAX_TERMS: Final = 2_000
 MAX_TERM_LENGTH: Final = 200
@@ -108,7 +108,7 @@ def cut_terms(terms: Sequence[str], encoder: Encoder) -> tuple[TermCuts, ...]:
 
     Special tokens are treated as ordinary text. Raises what `encoder.segments` raises.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> [cuts] = cut_terms(["hugging"], gpt2())
     >>> cuts.in_text.parts, cuts.alone.parts
     ((b' hugging',), (b'h', b'ug', b'ging'))
@@ -128,7 +128,7 @@ def terms_by_loss(
     their code points. Raises OutOfRangeError for an invalid index, and
     ConfigError for cuts of other terms.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> terms = ["hug", "hugging", "the"]
     >>> encoders = [gpt2().truncated(0), gpt2()]
     >>> cuts = [[cut.in_text for cut in cut_terms(terms, encoder)] for encoder in encoders]

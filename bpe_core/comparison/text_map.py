@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.comparison.metrics import ratio
-from bpe_core.unicode.kinds import (
+from bpe_core.unicode import (
     NO_LETTER,
     OTHER_LETTER,
     PUNCTUATION,

@@ -11,3 +11,126 @@ tokenizer was trained on, `spans` where to cut, and `composition` returns the sh
 files, file types and scripts. `corpus_files` writes a corpus to disk, and `filed_texts` reads its
 documents one at a time.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from bpe_core.corpus.archives import open_packed
+    from bpe_core.corpus.budget import Budget
+    from bpe_core.corpus.columns import (
+        ROWS_DESCRIBED,
+        TableColumns,
+        describe_row_columns,
+        no_text_column,
+        percent,
+        quoted,
+    )
+    from bpe_core.corpus.composition import (
+        WITHOUT_TYPE,
+        Composition,
+        FileShare,
+        file_name,
+        file_type,
+    )
+    from bpe_core.corpus.corpus import Corpus, to_corpus
+    from bpe_core.corpus.corpus_files import (
+        Filed,
+        FiledCorpus,
+        TextFigures,
+        link_corpus,
+        read_corpus_files,
+        write_corpus,
+    )
+    from bpe_core.corpus.counts_corpus import CountsCorpus, CountsSummary, counts_to_corpus
+    from bpe_core.corpus.encoding_guess import JUDGED_BYTES, shown_encoding
+    from bpe_core.corpus.file_kinds import (
+        HELD_OUT_ENDING,
+        JSON_LINES,
+        PARQUET_MARK,
+        TABLE_KINDS,
+        TRAINED_ON_ENDING,
+        Packing,
+        detect_packing,
+        file_suffix,
+        files_below,
+        is_left_out,
+        is_plain_text,
+        is_zip,
+        unpacked_name,
+    )
+    from bpe_core.corpus.held_out import (
+        MIN_UNITS,
+        HeldOut,
+        Split,
+        WhyWithin,
+        check_by,
+        check_split_by,
+    )
+    from bpe_core.corpus.held_out_file import HELD_OUT_MARK, held_out_lines
+    from bpe_core.corpus.json_rows import Row, are_json_lines, row_in, values_on
+    from bpe_core.corpus.notes import Note, NoteGroup, group_notes, listed
+    from bpe_core.corpus.parquet import damage_named, is_counts, open_parquet_file
+    from bpe_core.corpus.read import read_corpus
+    from bpe_core.corpus.readers import (
+        NamedFile,
+        ReadOptions,
+        Source,
+        Upload,
+        expand_folder,
+        name_from,
+        read_source,
+        reasons,
+        skipped,
+        source_bytes,
+        source_size,
+        tables_in,
+    )
+    from bpe_core.corpus.reading_process import (
+        MAX_BYTES_IN_MEMORY,
+        describe_in_process,
+        filed_corpus,
+        read_beginning_in_process,
+        read_in_process,
+        worth_a_process,
+    )
+    from bpe_core.corpus.sample_texts import ParallelText, load_sample, parallel_texts, samples
+    from bpe_core.corpus.spans import Place, folder, folder_depth, main_script, rest, sample_spans
+    from bpe_core.corpus.text_decoding import (
+        DecodingErrors,
+        decode_text,
+        decoded,
+        read_pieces,
+        refuse_controls,
+        refuse_other_kinds,
+        whole_characters,
+    )
+    from bpe_core.corpus.trained_on import TrainedOn, hash_documents, hash_pieces, pack_hashes
+    from bpe_core.corpus.urls import (
+        FoundFile,
+        delete_files,
+        files_at,
+        full_url,
+        is_pattern,
+        is_url,
+        names_in,
+        reading,
+        shown,
+        size_at,
+        version_at,
+        writing,
+    )
+    from bpe_core.corpus.values import has_more_cells, has_more_values, parse_value, text_in
+    from bpe_core.corpus.word_counts import (
+        MAX_COUNT,
+        MAX_SUM,
+        check_pretokens,
+        check_sum,
+        parse_word_counts,
+        weighted_sum,
+        word_lengths,
+    )
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

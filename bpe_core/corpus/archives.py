@@ -16,7 +16,7 @@ from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.file_kinds import Packing, is_left_out, is_tar
 from bpe_core.errors import CorpusError, UnsupportedFileError
 from bpe_core.extras import import_arrow
-from bpe_core.files.regular_files import ARCHIVE_DAMAGE
+from bpe_core.files import ARCHIVE_DAMAGE
 
 _PIECE: Final = 1 << 20
 _ENTRY = b"PK\x01\x02"

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from bpe_core.corpus.file_kinds import TABLE_KINDS
-from bpe_core.unicode.kinds import code_points, find_group
+from bpe_core.unicode import code_points, find_group
 
 _PIECE: Final = 1 << 20
 _ROW: Final = re.compile(

@@ -26,8 +26,8 @@ from bpe_core.corpus.filed_texts import FiledTexts
 from bpe_core.corpus.held_out import HeldOut
 from bpe_core.corpus.notes import Note
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.files.regular_files import ARRAY_DAMAGE, open_regular, read_regular
-from bpe_core.unicode.kinds import code_points
+from bpe_core.files import ARRAY_DAMAGE, open_regular, read_regular
+from bpe_core.unicode import code_points
 
 TEXT: Final = "text"
 LENGTHS: Final = "lengths.npy"

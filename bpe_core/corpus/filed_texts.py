@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bpe_core.corpus.spans import Span
 from bpe_core.errors import CorpusError
-from bpe_core.files.regular_files import open_regular
+from bpe_core.files import open_regular
 
 
 class _Texts(Sequence[str]):

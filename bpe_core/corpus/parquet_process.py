@@ -27,10 +27,10 @@ from bpe_core.corpus.rows import OnPart
 from bpe_core.corpus.text_decoding import REPLACING, DecodingErrors
 from bpe_core.errors import ProcessError, TextDecodingError, UnsupportedFileError
 from bpe_core.extras import needs_extra
-from bpe_core.processes.limits import GB, Limits
+from bpe_core.processes import GB, Limits
 
 with needs_extra("tables", "Reading a Parquet file"):
-    from bpe_core.processes.call import call, stream
+    from bpe_core.processes import call, stream
 
 _MAX_BYTES: Final = 3 * 2**29
 _MAX_FILE_RATIO: Final = 2

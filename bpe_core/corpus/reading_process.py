@@ -27,7 +27,7 @@ from bpe_core.corpus.corpus_files import (
     write_corpus,
 )
 from bpe_core.corpus.file_kinds import HEAD_BYTES, is_packed
-from bpe_core.corpus.read_corpus import read_corpus
+from bpe_core.corpus.read import read_corpus
 from bpe_core.corpus.readers import (
     NamedFile,
     ReadOptions,
@@ -38,11 +38,10 @@ from bpe_core.corpus.readers import (
 )
 from bpe_core.errors import ConfigError, ProcessError, UnsupportedFileError
 from bpe_core.extras import needs_extra
-from bpe_core.processes.limits import Limits
-from bpe_core.processes.report import Report
+from bpe_core.processes import Limits, Report
 
 with needs_extra("app", "Reading in another process"):
-    from bpe_core.processes.call import call
+    from bpe_core.processes import call
 
 MIN_BYTES: Final = 4_000_000
 """The size from which files are worth a process, which takes half a second to start."""

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import regex
 
 from bpe_core.corpus.composition import file_name, file_type
-from bpe_core.unicode.kinds import find_group
+from bpe_core.unicode import find_group
 
 _MAX_CHARACTERS_READ: Final = 32
 _LETTERS: Final = (" letters", " characters")

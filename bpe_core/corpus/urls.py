@@ -14,7 +14,7 @@ from uuid import uuid4
 from bpe_core.corpus.file_kinds import files_below, is_left_out
 from bpe_core.errors import BpeError, CorpusError, MissingFileError
 from bpe_core.extras import needs_extra
-from bpe_core.files.whole_files import make_folder, open_whole
+from bpe_core.files import make_folder, open_whole
 
 
 class FoundFile(NamedTuple):

@@ -9,3 +9,40 @@ makes them and checks which pre-tokenizer cut the words.
 `word_row` arranges the result for training. `count_files` counts more text than one machine holds,
 and `word_parts` is what its workers do.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from bpe_core.counting.counted_files import CountingProgress, count_files
+    from bpe_core.counting.counts_cut import as_counted, count_words, of_corpus
+    from bpe_core.counting.counts_file import (
+        CountsSummary,
+        WordCounts,
+        merge_counts,
+        read_counts,
+        write_counts,
+    )
+    from bpe_core.counting.counts_process import is_counts_file, read_counts_in_process
+    from bpe_core.counting.metaspace_words import choose_characters, list_characters
+    from bpe_core.counting.streamed import StreamedCorpus, count_stream, stream_corpus
+    from bpe_core.counting.word_row import (
+        BYTES_A_SLOT,
+        NEVER,
+        Layout,
+        at_step,
+        lay_out,
+        lay_out_encoded,
+        lay_out_pretokens,
+    )
+    from bpe_core.counting.words import (
+        CountedCorpus,
+        count_pretokens,
+        no_pretokens,
+        seen_symbols,
+        split_runs,
+    )
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

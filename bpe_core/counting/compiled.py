@@ -12,22 +12,31 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.kernels import (
+    ENTRY,
+    Array,
+    Batch,
+    Scanner,
+    WordTable,
+    aligned_empty,
+    aligned_zeros,
+    longer,
+    threads,
+)
 from bpe_core.kernels import counting as kernels
-from bpe_core.kernels import threads
-from bpe_core.kernels.arrays import Array, aligned_empty, aligned_zeros, longer
-from bpe_core.kernels.counting import ENTRY, Batch, WordTable
-from bpe_core.kernels.scanning import Scanner
-from bpe_core.pretokenizers.blocks import (
+from bpe_core.pretokenizers import (
+    SCANNERS,
     Block,
     Buffer,
+    Pretokenizer,
     Section,
     SharedText,
     byte_ends,
+    get_pretokenizer,
+    get_scanner,
     safe_split,
     sections,
 )
-from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
-from bpe_core.pretokenizers.scanners import SCANNERS, get_scanner
 from bpe_core.types import PretokenCounts
 
 _CHUNK = 1 << 19
@@ -195,7 +204,7 @@ def count_documents(
     `should_stop` is called after about every 4 MB that this thread counts, or before each document
     for a custom pattern. Raises what the pre-tokenizer raises.
 
-    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> from bpe_core.pretokenizers import get_pretokenizer
     >>> count_documents(["a1b1"], get_pretokenizer("regex:[0-9]")).words
     (b'a', b'1', b'b')
     """
@@ -218,7 +227,7 @@ def count_sections(
     threads share a short text. `should_stop` is called only by this thread, at the start and after
     each of its own blocks.
 
-    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> from bpe_core.pretokenizers import get_pretokenizer
     >>> count_sections([[b"hug hu", b"gs"], [b"hug"]], get_pretokenizer("gpt2")).words
     (b'hug', b' hugs')
     """

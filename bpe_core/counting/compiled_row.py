@@ -12,16 +12,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels.laying_out import (
+from bpe_core.kernels import (
+    BETWEEN,
     count_characters,
     list_unwritten,
     list_words_with,
+    n_threads,
     place_characters,
     place_letters,
+    together,
 )
-from bpe_core.kernels.row import BETWEEN
-from bpe_core.kernels.threads import n_threads, together
-from bpe_core.unicode.utf8_states import AFTER_WORD
+from bpe_core.unicode import AFTER_WORD
 
 _MIN_LETTERS: Final = 1 << 19
 

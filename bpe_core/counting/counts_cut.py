@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from bpe_core.corpus.corpus import Corpus, to_corpus
-from bpe_core.corpus.counts_corpus import CountsCorpus, counts_to_corpus
+from bpe_core.corpus import Corpus, CountsCorpus, counts_to_corpus, to_corpus
 from bpe_core.counting.counts_file import CountsSummary, WordCounts
 from bpe_core.counting.metaspace_words import write_words
 from bpe_core.counting.streamed import StreamedCorpus, count_stream
 from bpe_core.counting.words import CountedCorpus, count_pretokens, no_pretokens, seen_symbols
 from bpe_core.errors import ConfigError
-from bpe_core.kernels.compiling.choose import use_kernels
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.kernels import use_kernels
+from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.types import Base, PretokenCounts
 
 _MAX_SHOWN_LENGTH = 60

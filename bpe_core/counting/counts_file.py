@@ -15,20 +15,22 @@ from typing import Any, BinaryIO, Final, cast
 import numpy as np
 
 from bpe_core.checks import several
-from bpe_core.corpus.counts_corpus import CountsSummary
-from bpe_core.corpus.parquet import damage_named
-from bpe_core.corpus.urls import reading, shown, writing
-from bpe_core.corpus.word_counts import (
+from bpe_core.corpus import (
     MAX_SUM,
+    CountsSummary,
     check_pretokens,
     check_sum,
+    damage_named,
+    reading,
+    shown,
     weighted_sum,
     word_lengths,
+    writing,
 )
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, UnsupportedFileError
 from bpe_core.extras import import_arrow
 from bpe_core.types import Base, PretokenCounts
-from bpe_core.unicode.utf8_states import are_whole_characters
+from bpe_core.unicode import are_whole_characters
 
 KEY: Final = b"bpe_core"
 """The key of the metadata in a file's schema."""

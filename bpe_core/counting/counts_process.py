@@ -11,18 +11,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.counts_corpus import CountsCorpus, CountsSummary
-from bpe_core.corpus.file_kinds import PARQUET_MARK
+from bpe_core.corpus import PARQUET_MARK, Corpus, CountsCorpus, CountsSummary
 from bpe_core.counting.counts_cut import as_corpus
 from bpe_core.counting.counts_file import KEY, WordCounts, counts_in
 from bpe_core.errors import ProcessError, UnsupportedFileError
 from bpe_core.extras import needs_extra
-from bpe_core.processes.limits import Limits
+from bpe_core.processes import Limits
 from bpe_core.types import PretokenCounts
 
 with needs_extra("app", "Reading in another process"):
-    from bpe_core.processes.call import call
+    from bpe_core.processes import call
 
 MAX_WORDS: Final = 1_000_000
 """The distinct words of a file; each takes some 300 bytes in memory, and 600 in training."""

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.counting.word_row import BYTES_A_SLOT, GAP, word_characters
-from bpe_core.kernels.compiling.choose import use_kernels
-from bpe_core.pretokenizers.pretokenizers import Pretokenizer
+from bpe_core.kernels import use_kernels
+from bpe_core.pretokenizers import Pretokenizer
 from bpe_core.types import PretokenCounts
-from bpe_core.unicode.byte_alphabet import META
-from bpe_core.unicode.utf8_states import AFTER_WORD
+from bpe_core.unicode import AFTER_WORD, META
 
 _EIGHT: Final = 8
 _FIRST_BYTES: Final = np.array([(1 << 8 * width) - 1 for width in range(_EIGHT + 1)], np.uint64)
@@ -33,7 +32,7 @@ def write_words(pretokens: PretokenCounts, pretokenizer: Pretokenizer) -> Pretok
 
     Only the first word of a text does not begin with one.
 
-    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> from bpe_core.pretokenizers import get_pretokenizer
     >>> counts = PretokenCounts((b"hug", b" pug", b" hug"), np.array([2, 5, 10]))
     >>> found = write_words(counts, get_pretokenizer("metaspace"))
     >>> found.words, found.counts.tolist()

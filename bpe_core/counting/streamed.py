@@ -11,14 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from bpe_core.corpus.encoding_guess import JUDGED_BYTES
-from bpe_core.corpus.file_kinds import is_plain_text
-from bpe_core.corpus.text_decoding import decoded, read_pieces
-from bpe_core.corpus.urls import reading
+from bpe_core.corpus import JUDGED_BYTES, decoded, is_plain_text, read_pieces, reading
 from bpe_core.counting.metaspace_words import write_words
 from bpe_core.counting.words import CountedCorpus, ReadShare, count_in_runs
 from bpe_core.errors import EmptyCorpusError, UnsupportedFileError
-from bpe_core.pretokenizers.pretokenizers import Pretokenizer
+from bpe_core.pretokenizers import Pretokenizer
 from bpe_core.types import Base, PretokenCounts
 
 
@@ -84,7 +81,7 @@ def count_stream(
     that shrinks meanwhile, and whatever the pre-tokenizer raises.
 
     >>> import tempfile
-    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> from bpe_core.pretokenizers import get_pretokenizer
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "hug.txt")
     ...     _ = path.write_text("hug hugs")

@@ -13,17 +13,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus.urls import reading
+from bpe_core.corpus import reading
 from bpe_core.counting.counts_file import add_up, find_characters
 from bpe_core.counting.words import count_in_runs
 from bpe_core.extras import import_arrow
-from bpe_core.kernels.compiling.choose import wait_for_kernels, worth_waiting_for
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.scale.documents import StretchReading
-from bpe_core.scale.steps import Record, WorkFolder
-from bpe_core.scale.stretches import Stretch, key_for
+from bpe_core.kernels import wait_for_kernels, worth_waiting_for
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.scale import Record, Stretch, StretchReading, WorkFolder, key_for
 from bpe_core.types import PretokenCounts
-from bpe_core.unicode.utf8_states import AFTER_WORD
+from bpe_core.unicode import AFTER_WORD
 
 # A change to how words are counted or kept makes parts in older work folders unusable.
 _VERSION: Final = 2

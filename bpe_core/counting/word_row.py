@@ -15,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import CorpusError
-from bpe_core.kernels.compiling.choose import use_kernels
-from bpe_core.kernels.row import BETWEEN, MISSING
+from bpe_core.kernels import BETWEEN, MISSING, use_kernels
 from bpe_core.types import Base, PretokenCounts
-from bpe_core.unicode.kinds import code_points
-from bpe_core.unicode.utf8_states import AFTER_WORD
+from bpe_core.unicode import AFTER_WORD, code_points
 
 NEVER = np.iinfo(np.int32).max
 """In `joined_at`: no merge joins this slot to the one before it."""

@@ -12,13 +12,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.held_out import Split
+from bpe_core.corpus import Corpus, Split
 from bpe_core.counting.metaspace_words import write_words
 from bpe_core.errors import EmptyCorpusError
-from bpe_core.kernels.compiling.choose import use_kernels
-from bpe_core.pretokenizers.pretokenizers import Pretokenizer
-from bpe_core.pretokenizers.scanners import SCANNERS
+from bpe_core.kernels import use_kernels
+from bpe_core.pretokenizers import SCANNERS, Pretokenizer
 from bpe_core.types import Base, PretokenCounts
 
 Text = TypeVar("Text", str, bytes)
@@ -95,7 +93,7 @@ def count_pretokens(
     same thread, with the share of the documents that was read. Raises what the pre-tokenizer
     raises.
 
-    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> from bpe_core.pretokenizers import get_pretokenizer
     >>> corpus = Corpus.from_documents(["hug hugs", "hug"])
     >>> found = count_pretokens(corpus, get_pretokenizer("whitespace"))
     >>> found.words, found.counts.tolist()
@@ -127,7 +125,7 @@ def count_pieces(
     Named pre-tokenizers hold a few pieces in memory, a custom pattern and "none" a whole document.
     Returns and raises what `count_pretokens` does.
 
-    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> from bpe_core.pretokenizers import get_pretokenizer
     >>> count_pieces([["hug hu", "gs"], ["hug"]], get_pretokenizer("gpt2")).words
     (b'hug', b' hugs')
     """
@@ -157,7 +155,7 @@ def count_in_runs(
     document whole. If `should_stop()` returns True, the run ends with the counts so far. Raises
     what the pre-tokenizer and the documents raise.
 
-    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> from bpe_core.pretokenizers import get_pretokenizer
     >>> (found,) = count_in_runs([iter([b"hug hu", b"gs"])], 8, get_pretokenizer("gpt2"))
     >>> found.words
     (b'hug', b' hugs')
@@ -168,7 +166,7 @@ def count_in_runs(
         return
     # Imported when needed, because they load the kernels.
     from bpe_core.counting.compiled import count_documents, count_sections
-    from bpe_core.pretokenizers.blocks import sections
+    from bpe_core.pretokenizers import sections
 
     if pretokenizer.name in SCANNERS:
         text = sections(documents, pretokenizer)

@@ -36,3 +36,87 @@ it to check that they give the same ids (`opened_elsewhere`).
 `run_archive` saves a whole run. `training_note` is the note next to a tokenizer on its training.
 `written_kinds` recognises all files written here.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from bpe_core.formats import run_archive
+    from bpe_core.formats.adapted.adapted_files import (
+        ADDED_TOKENS,
+        OLD_IDS,
+        PARTS,
+        ROWS,
+        adapted_files,
+        format_for,
+        is_ranks,
+        row_files,
+    )
+    from bpe_core.formats.adapted.adapting_base import BaseFiles, open_base
+    from bpe_core.formats.checking.opened_elsewhere import (
+        Opened,
+        check_opens,
+        opens_in,
+        short_version,
+    )
+    from bpe_core.formats.checking.probe import make_probe
+    from bpe_core.formats.checking.readers import (
+        READERS,
+        find_reader,
+        installed_version,
+        list_readers,
+    )
+    from bpe_core.formats.continuation_json import parse_term, term_to_dict
+    from bpe_core.formats.description import check_not_overruled
+    from bpe_core.formats.folder_files import (
+        DEFAULT,
+        SIDECARS,
+        TOKENIZER_FILES,
+        Choice,
+        Format,
+        choose_format,
+        format_by_name,
+        is_folder,
+        read_files_at,
+    )
+    from bpe_core.formats.gguf.llama_cpp_cut import llama_cpp_cut
+    from bpe_core.formats.huggingface import FILE_NAME, for_library, write_huggingface
+    from bpe_core.formats.json_files import parse_json
+    from bpe_core.formats.load_save import (
+        dumps,
+        from_huggingface,
+        load,
+        loads,
+        places_for,
+        save,
+        write_files,
+    )
+    from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
+    from bpe_core.formats.opening.engines import build_tokenizer, run_by_library
+    from bpe_core.formats.opening.open_encoder import named_after_hub, open_encoder, open_plainest
+    from bpe_core.formats.opening.opening import open_untrusted, read_description
+    from bpe_core.formats.run_archive import load_run, read_config, run_to_bytes, save_run
+    from bpe_core.formats.running.base_encoders import LibraryEncoder, OwnEncoder, PlacingEncoder
+    from bpe_core.formats.running.before_merging import Spaces, special_texts
+    from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
+    from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
+    from bpe_core.formats.running.run_here import NativeTokenizer
+    from bpe_core.formats.tekken import read_tekken
+    from bpe_core.formats.tiktoken_file import (
+        from_tiktoken,
+        read_ranks,
+        what_ranks_lack,
+        write_tiktoken,
+    )
+    from bpe_core.formats.training_note import NOTE, find_note, note_for, note_place, noted_file
+    from bpe_core.formats.transformers_folder import (
+        FOLDER,
+        published_with,
+        role_files,
+        special_roles,
+    )
+    from bpe_core.formats.written_kinds import COUNTS, ENTRY, HELD_OUT, IDS, RUN, written_kind
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

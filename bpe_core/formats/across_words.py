@@ -18,9 +18,8 @@ from bpe_core.formats.gpt2_files import ids_by_text, number_listed
 from bpe_core.formats.live_merges import check_ids, find_live_merges, without_dead_merges
 from bpe_core.formats.running.before_merging import AddedToken, Spaces
 from bpe_core.formats.sentencepiece_model import BYTE_PIECES
-from bpe_core.tokenizer.token_parts import Triples, to_list
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.byte_alphabet import META
+from bpe_core.tokenizer import Tokenizer, Triples, to_list
+from bpe_core.unicode import META
 
 
 def read_listed_merges(
@@ -60,7 +59,7 @@ def build_merges(
     """Return the merges of a list; `found` are the added tokens that never get to them.
 
     >>> ids = {f"<0x{byte:02X}>": byte for byte in range(256)} | {"a": 256, "b": 257, "ab": 258}
-    >>> from bpe_core.tokenizer.token_parts import to_triples
+    >>> from bpe_core.tokenizer import to_triples
     >>> build_merges(ids, to_triples([(256, 257, 258)]), {}, ()).merges
     [(256, 257, 258)]
     """
@@ -118,7 +117,7 @@ def reads_as(read: Tokenizer, wanted: Tokenizer) -> bool:
     Without a merge that was removed, a file of this family may be cut at more places. Another file
     may keep merges that never apply, because it lists each token once, or leave them out.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> reads_as(gpt2(), gpt2())
     True
     """
@@ -154,7 +153,7 @@ def write_texts(tokenizer: Tokenizer) -> dict[int, str]:
 def unknown_token(tokenizer: Tokenizer) -> str | None:
     """Return the token for text that neither characters nor bytes spell, or None.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> unknown_token(gpt2())
     """
     return "<unk>" if tokenizer.table.byte_ids and "<unk>" in tokenizer.special_tokens else None

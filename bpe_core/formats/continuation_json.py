@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from bpe_core.errors import FormatError
-from bpe_core.runs.continuation import Continuation, TermCost
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.runs import Continuation, TermCost
+from bpe_core.tokenizer import Tokenizer
 
 
 def continuation_to_dict(continues: Continuation) -> dict[str, object]:
@@ -15,7 +15,7 @@ def continuation_to_dict(continues: Continuation) -> dict[str, object]:
 
     The base has none of its own: it is the run's tokenizer without the new merges.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> found = continuation_to_dict(Continuation(gpt2(), (5,), (b"hug",)))
     >>> found["base_merges"], found["counts"], found["left_out"]
     (50000, [5], ['687567'])
@@ -33,7 +33,7 @@ def continuation_to_dict(continues: Continuation) -> dict[str, object]:
 def parse_continuation(head: Mapping[str, Any], tokenizer: Tokenizer) -> Continuation:
     """Return what a head describes. Raises FormatError, and ConfigError for a wrong number.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> head = {"base_merges": 49_999, "counts": [5]}
     >>> parse_continuation(head, gpt2()).counts
     (5,)

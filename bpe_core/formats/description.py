@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bpe_core.chat.chat_template import ChatTemplate
+from bpe_core.chat import ChatTemplate
 from bpe_core.errors import ConfigError, FormatError, IntegrityError
 from bpe_core.formats.running.before_merging import AddedToken, Spaces
 from bpe_core.formats.sidecars import Sidecars
-from bpe_core.kernels.garbage import without_garbage_collection
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.kernels import without_garbage_collection
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Base
 
 Engine = Literal["bpe_core", "tokenizers", "tiktoken", "sentencepiece"]
@@ -172,7 +172,7 @@ def check_not_overruled(
 ) -> None:
     """Raise `ConfigError` if an argument contradicts what a loaded tokenizer already has.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> check_not_overruled("gpt2", gpt2(), "gpt2", None)
     """
     if pretokenizer not in (None, tokenizer.pretokenizer.name):

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
-from bpe_core.corpus.file_kinds import TRAINED_ON_ENDING, is_zip
+from bpe_core.corpus import TRAINED_ON_ENDING, is_zip
 from bpe_core.errors import BpeError, ConfigError, FormatError, MissingFileError
-from bpe_core.files.regular_files import ARCHIVE_DAMAGE
+from bpe_core.files import ARCHIVE_DAMAGE
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped, without_tensors
-from bpe_core.published.hub_names import PAIR, SIDECARS, HubName, is_hub_name, snapshot_folder
+from bpe_core.published import PAIR, SIDECARS, HubName, is_hub_name, snapshot_folder
 from bpe_core.types import Format
 
 PAIRS: Final = (PAIR, ("encoder.json", "vocab.bpe"))
@@ -97,7 +97,7 @@ def locate(path_or_name: str | os.PathLike[str]) -> tuple[Path, HubName | None]:
     if not is_hub_name(path_or_name):
         return Path(path_or_name), None
     # Imported when needed: other names and files need no process that downloads.
-    from bpe_core.published.hub import find_or_fetch
+    from bpe_core.published import find_or_fetch
 
     model = find_or_fetch(str(path_or_name))
     return snapshot_folder(model), model

@@ -21,20 +21,9 @@ from bpe_core.formats.live_merges import check_ids, find_live_merges
 from bpe_core.formats.patterns import BYTE_LEVEL, pre_tokenizer_part
 from bpe_core.formats.recovered_merges import after_their_parts
 from bpe_core.formats.sidecars import added_token, with_added, with_prefix
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.tokenizer.token_parts import (
-    Triple,
-    Triples,
-    number_merges,
-    to_list,
-)
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.byte_alphabet import (
-    CHARACTER_TO_BYTE,
-    from_printable,
-    from_printables,
-    to_printable,
-)
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer import Tokenizer, Triple, Triples, number_merges, to_list
+from bpe_core.unicode import CHARACTER_TO_BYTE, from_printable, from_printables, to_printable
 
 VOCABULARY, MERGES = PAIRS[0]
 _HEADER: Final = "#version: 0.2"
@@ -43,7 +32,7 @@ _HEADER: Final = "#version: 0.2"
 def write_gpt2_files(tokenizer: Tokenizer) -> dict[str, bytes]:
     """Return the two files; raises `ConfigError` if they cannot express the tokenizer.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> write_gpt2_files(gpt2())["merges.txt"].splitlines()[1].decode()
     'Ġ t'
     """

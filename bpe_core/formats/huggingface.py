@@ -49,9 +49,8 @@ from bpe_core.formats.running.before_merging import (
 from bpe_core.formats.running.run_by_tokenizers import encode_once
 from bpe_core.formats.sidecars import added_token, first_token
 from bpe_core.formats.text_growth import check_growth
-from bpe_core.kernels.garbage import without_garbage_collection
-from bpe_core.tokenizer.token_parts import to_list
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.kernels import without_garbage_collection
+from bpe_core.tokenizer import Tokenizer, to_list
 
 FILE_NAME: Final = "tokenizer.json"
 # These add ids or drop some, after the text has been cut into tokens.
@@ -64,8 +63,8 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
     Raises `ConfigError` if the format cannot express the tokenizer exactly. A custom pattern is
     tried with the `tokenizers` library if that is installed.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> from bpe_core.formats.load_save import loads
+    >>> from bpe_core.tokenizer import gpt2
+    >>> from bpe_core.formats import loads
     >>> loads({"tokenizer.json": write_huggingface(gpt2())}) == gpt2()
     True
     """

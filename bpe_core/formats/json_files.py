@@ -7,10 +7,10 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from typing import Any, Final, TypeGuard, cast
 
-from bpe_core.corpus.values import has_more_values, parse_value
+from bpe_core.corpus import has_more_values, parse_value
 from bpe_core.errors import FormatError
-from bpe_core.kernels.garbage import without_garbage_collection
-from bpe_core.tokenizer.table_checks import MAX_ID
+from bpe_core.kernels import without_garbage_collection
+from bpe_core.tokenizer import MAX_ID
 
 Part = dict[str, Any]
 """A JSON object."""

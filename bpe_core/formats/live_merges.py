@@ -22,19 +22,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError
-from bpe_core.tokenizer.rank_merging import merge_steps
-from bpe_core.tokenizer.table_checks import MAX_FREE_IDS
-from bpe_core.tokenizer.token_parts import (
+from bpe_core.tokenizer import (
+    MAX_FREE_IDS,
     TAKEN,
     TOO_EARLY,
+    Tokenizer,
     Triples,
     choose_parts,
+    merge_steps,
     pair_keys,
     to_list,
     to_triples,
+    with_changes,
 )
-from bpe_core.tokenizer.tokenizer import Tokenizer, with_changes
-from bpe_core.unicode.byte_alphabet import to_printable
+from bpe_core.unicode import to_printable
 
 _MAX_CHARACTERS: Final = 1_000_000
 """The most parts of late tokens, and of those that contain one, together."""
@@ -49,7 +50,7 @@ def find_live_merges(listed: Triples, texts: Mapping[int, str]) -> Triples:
     `FormatError` if two merges join the same pair, or if late tokens are too many to look at.
 
     >>> texts = dict(enumerate(["a", "b", "c", "ab", "bc", "abc"]))
-    >>> from bpe_core.tokenizer.token_parts import to_triples
+    >>> from bpe_core.tokenizer import to_triples
     >>> find_live_merges(to_triples([(0, 1, 3), (1, 2, 4), (0, 4, 5), (3, 2, 5)]), texts).tolist()
     [[0, 1, 3], [1, 2, 4], [3, 2, 5]]
     >>> find_live_merges(to_triples([(3, 2, 5), (0, 1, 3)]), texts).tolist()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError, MissingFileError
-from bpe_core.files.whole_files import make_folder, write_whole
+from bpe_core.files import make_folder, write_whole
 from bpe_core.formats import (
     gpt2_files,
     huggingface,
@@ -33,9 +33,9 @@ from bpe_core.formats.folder_files import (
 )
 from bpe_core.formats.gguf import gguf_file
 from bpe_core.formats.sentencepiece_scores import write_sentencepiece
-from bpe_core.published.catalogue import find_published
-from bpe_core.runs.run import TrainingRun
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.published import find_published
+from bpe_core.runs import TrainingRun
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Format
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def load(
         raise MissingFileError(_missing(path)) from None
     # Imported when needed: writing a file needs neither.
     from bpe_core.formats.opening.kept_encoders import open_kept
-    from bpe_core.tokenizer.protocol import NamedEncoder
+    from bpe_core.tokenizer import NamedEncoder
 
     with naming(path):
         if special_tokens is not None:

@@ -13,12 +13,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from bpe_core.errors import FormatError
 from bpe_core.formats.json_files import Part, flat_steps
-from bpe_core.pretokenizers.pretokenizers import (
-    PRETOKENIZER_NAMES,
-    Pretokenizer,
-    get_pretokenizer,
-)
-from bpe_core.pretokenizers.shadows import HAN_AND_KANA
+from bpe_core.pretokenizers import HAN_AND_KANA, PRETOKENIZER_NAMES, Pretokenizer, get_pretokenizer
 
 _UPPER: Final = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
 _LOWER: Final = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"

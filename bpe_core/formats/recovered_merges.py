@@ -28,15 +28,7 @@ from typing import Final
 import numpy as np
 
 from bpe_core.errors import FormatError
-from bpe_core.tokenizer.token_parts import (
-    TAKEN,
-    Triple,
-    Triples,
-    choose_parts,
-    list_cuts,
-    to_list,
-    to_triples,
-)
+from bpe_core.tokenizer import TAKEN, Triple, Triples, choose_parts, list_cuts, to_list, to_triples
 
 _MAX_STEPS: Final = 200_000_000
 # The most bytes that are copied and hashed for the two parts at each cut of all tokens. One token

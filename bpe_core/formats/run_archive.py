@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import describe, is_a
-from bpe_core.corpus.held_out import Split, check_split_by
-from bpe_core.counting.word_row import NEVER
+from bpe_core.corpus import Split, check_split_by
+from bpe_core.counting import NEVER
 from bpe_core.errors import (
     ArgumentTypeError,
     BpeError,
@@ -26,13 +26,12 @@ from bpe_core.errors import (
     MissingFileError,
     NewerFormatError,
 )
-from bpe_core.files.regular_files import ARCHIVE_DAMAGE, ARRAY_DAMAGE, open_regular
+from bpe_core.files import ARCHIVE_DAMAGE, ARRAY_DAMAGE, open_regular
 from bpe_core.formats.continuation_json import continuation_to_dict, parse_continuation
 from bpe_core.formats.json_files import parse_json
 from bpe_core.formats.load_save import write_files
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
-from bpe_core.runs.check_config import check_config
-from bpe_core.runs.run import RunOrigin, TrainingRun
+from bpe_core.runs import RunOrigin, TrainingRun, check_config
 from bpe_core.types import PretokenCounts, StopReason, TrainingConfig
 
 FILE_NAME: Final = "run.bpe-run"
@@ -87,8 +86,8 @@ def save_run(run: TrainingRun, path: str | os.PathLike[str]) -> None:
 def run_to_bytes(run: TrainingRun) -> bytes:
     """Return the bytes of a run's file.
 
-    >>> from bpe_core.corpus.corpus import Corpus
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.runs import train
     >>> run = train(Corpus.from_text("hug hugs"), TrainingConfig(259, special_tokens=()))
     >>> run_to_bytes(run)[:2]
     b'PK'

@@ -26,10 +26,8 @@ from bpe_core.formats.sentencepiece_model import (
     read_model,
     write_model,
 )
-from bpe_core.kernels.garbage import without_garbage_collection
-from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.tokenizer.token_parts import Triple, to_triples
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.kernels import without_garbage_collection
+from bpe_core.tokenizer import Tokenizer, Triple, merge_symbols, to_triples
 
 _MAX_CUTS: Final = 100_000_000
 """The most letters that are copied to find the two parts at each cut of all pieces."""

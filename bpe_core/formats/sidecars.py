@@ -13,7 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, cast
 
-from bpe_core.chat.chat_template import ChatTemplate
+from bpe_core.chat import ChatTemplate
 from bpe_core.errors import FormatError
 from bpe_core.formats.folder_files import (
     ADDED_TOKENS,

@@ -22,9 +22,9 @@ from bpe_core.formats.description import Description, Given, Merges, Ranks
 from bpe_core.formats.json_files import check_tokens
 from bpe_core.formats.patterns import find_pretokenizer
 from bpe_core.formats.recovered_merges import MergesNotFoundError, ranks_imply, recover_merges
-from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
-from bpe_core.published.catalogue import CATALOGUE
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
+from bpe_core.published import CATALOGUE
+from bpe_core.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import tiktoken
@@ -45,7 +45,7 @@ def write_tiktoken(tokenizer: Tokenizer) -> bytes:
     tiktoken drops the text between the matches of a pattern, while a custom pattern here makes
     pre-tokens of it, so pass tiktoken `PATTERN|(?:(?!PATTERN)[\s\S])+` along with the file.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> write_tiktoken(gpt2()).splitlines()[0]
     b'IQ== 0'
     """
@@ -93,7 +93,7 @@ def write_tiktoken(tokenizer: Tokenizer) -> bytes:
 def what_ranks_lack(tokenizer: Tokenizer) -> str:
     """Return a sentence on the special tokens that a .tiktoken file lacks, or "".
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> what_ranks_lack(gpt2())[:65]
     'A .tiktoken file holds no special tokens. Pass it with its id: <|'
     """
@@ -263,7 +263,7 @@ def from_tiktoken(encoding: tiktoken.Encoding) -> Tokenizer:
 
     >>> import tiktoken
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"hu": 256, b"hug": 257}
-    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> from bpe_core.pretokenizers import get_pretokenizer
     >>> pattern = get_pretokenizer("cl100k").pattern
     >>> mine = tiktoken.Encoding("mine", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
     >>> from_tiktoken(mine).encode("hugs")

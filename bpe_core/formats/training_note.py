@@ -13,12 +13,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bpe_core.corpus.file_kinds import TRAINED_ON_ENDING
+from bpe_core.corpus import TRAINED_ON_ENDING
 from bpe_core.errors import FormatError, MissingFileError
 from bpe_core.formats.folder_files import choose_files, read_files_at
 
 if TYPE_CHECKING:
-    from bpe_core.corpus.trained_on import TrainedOn
+    from bpe_core.corpus import TrainedOn
 
 FORMAT: Final = "bpe-explorer-training"
 NOTE: Final = "a note on training"
@@ -92,7 +92,7 @@ def read_note(path: Path, files: Mapping[str, bytes]) -> TrainedOn | None:
 
 def _to_trained_on(record: Mapping[str, Any]) -> TrainedOn:
     # Most tokenizers have no record, and opening them does not need corpora.
-    from bpe_core.corpus.trained_on import TrainedOn
+    from bpe_core.corpus import TrainedOn
 
     return TrainedOn.from_dict(record)
 

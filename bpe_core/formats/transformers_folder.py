@@ -21,8 +21,8 @@ from bpe_core.formats import huggingface
 from bpe_core.formats.across_words import unknown_token
 from bpe_core.formats.folder_files import CONFIG, SPECIAL_TOKENS
 from bpe_core.formats.sidecars import added_token
-from bpe_core.published.catalogue import CATALOGUE, Published
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.published import CATALOGUE, Published
+from bpe_core.tokenizer import Tokenizer
 
 FOLDER: Final = "transformers-tokenizer"
 """The name that the folder has in a download and in the lines of code that load it."""
@@ -48,7 +48,7 @@ def write_transformers(tokenizer: Tokenizer) -> dict[str, bytes]:
 
     Raises what `write_huggingface` raises for tokenizer.json.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> list(write_transformers(gpt2()))
     ['tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json']
     """
@@ -63,7 +63,7 @@ def write_transformers(tokenizer: Tokenizer) -> dict[str, bytes]:
 def role_files(tokenizer: Tokenizer) -> dict[str, bytes]:
     """Return the two files next to tokenizer.json, which say what the special tokens are for.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> list(role_files(gpt2()))
     ['tokenizer_config.json', 'special_tokens_map.json']
     """

@@ -10,11 +10,9 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, Final
 from zipfile import BadZipFile, ZipFile
 
-from bpe_core.corpus.file_kinds import PARQUET_MARK, is_zip
-from bpe_core.corpus.held_out_file import HELD_OUT_MARK
-from bpe_core.corpus.parquet import is_counts, open_parquet_file
+from bpe_core.corpus import HELD_OUT_MARK, PARQUET_MARK, is_counts, is_zip, open_parquet_file
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.files.store import is_entry_name
+from bpe_core.files import is_entry_name
 from bpe_core.formats import native, tiktoken_file, training_note
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
 from bpe_core.formats.json_files import is_token_id, looks_like_json, parse_json

@@ -12,3 +12,79 @@ Conventions that make all kernels compile well, and once for one set of types: i
 byte offsets in the innermost loops (no wrap-around check), no slice assignments, no literals as
 arguments.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from bpe_core.kernels import (
+        added_tokens,
+        counting,
+        decoding,
+        encoding,
+        mask_scanning,
+        merging,
+        pairs,
+        space_scanning,
+        threads,
+        token_parts,
+        whole_words,
+        word_cache,
+    )
+    from bpe_core.kernels.added_tokens import FIRST_SYMBOL, AddedTokens
+    from bpe_core.kernels.arrays import Array, aligned_empty, aligned_zeros, cut_short, longer
+    from bpe_core.kernels.compiling.choose import (
+        MIN_BYTES_OF_CALL,
+        MIN_BYTES_TO_ENCODE,
+        PLAIN_PYTHON,
+        compile_in_background,
+        compile_kernels,
+        kernels_are_compiled,
+        kernels_are_ready,
+        lacks_kernels,
+        use_kernels,
+        wait_for_kernels,
+        worth_waiting_for,
+    )
+    from bpe_core.kernels.compiling.load import (
+        KERNELS,
+        SHARED,
+        compiled_name,
+        portable_kind,
+        processor,
+    )
+    from bpe_core.kernels.counting import ENTRY, Batch, WordTable
+    from bpe_core.kernels.decoding import NOT_IN_ROW, ROW, Spelling
+    from bpe_core.kernels.encoding import SCAN_UP_TO, EncodingScratch
+    from bpe_core.kernels.garbage import without_garbage_collection
+    from bpe_core.kernels.hashing import EMPTY
+    from bpe_core.kernels.laying_out import (
+        count_characters,
+        list_unwritten,
+        list_words_with,
+        place_characters,
+        place_letters,
+    )
+    from bpe_core.kernels.merging import MergeLog, MergeScratch, Rule, Spelled
+    from bpe_core.kernels.new_words import ROOM, NewWords
+    from bpe_core.kernels.pair_index import ENTRIES, PAIRS, SLOTS, PairIndex
+    from bpe_core.kernels.pairs import CELLS, END, NEXT_SLOT, NEXT_WORD
+    from bpe_core.kernels.rank_merging import PAIR_ROW, SYMBOL_BITS, MergeTable
+    from bpe_core.kernels.row import BETWEEN, MISSING, Row, Tokens
+    from bpe_core.kernels.scanning import Scanner
+    from bpe_core.kernels.space_scanning import BEFORE_SPACES
+    from bpe_core.kernels.threads import n_threads, together
+    from bpe_core.kernels.trie import TrieArrays
+    from bpe_core.kernels.whole_words import WholeWords
+    from bpe_core.kernels.word_cache import (
+        ID_BITS,
+        LONG_WORD,
+        NARROW_ROW,
+        SLACK,
+        WORD_ROW,
+        CachedWords,
+    )
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bpe_core.kernels.compiling.decorate import inlined, kernel
 from bpe_core.kernels.hashing import LONG, same_bytes, spread_word, word_key, word_width
 from bpe_core.kernels.scanning import AFTER_A_WORD, LETTER, OTHER, SPACE, scan
-from bpe_core.unicode.utf8_states import AFTER_WORD
+from bpe_core.unicode import AFTER_WORD
 
 DONE, SMALL_BUFFERS, SMALL_TABLE = 0, 1, 2
 

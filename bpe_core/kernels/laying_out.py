@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from bpe_core.kernels.compiling.decorate import inlined, kernel
-from bpe_core.unicode.utf8_states import AFTER_WORD
+from bpe_core.unicode import AFTER_WORD
 
 _ONE, _TWO, _THREE, _FOUR = (np.uint64(n) for n in (1, 2, 3, 4))
 _SPACE = 32

@@ -12,7 +12,7 @@ from bpe_core.kernels.hashing import EMPTY, find_pair, pair_key, spread_pair
 from bpe_core.kernels.pair_index import add_slot
 from bpe_core.kernels.row import BETWEEN, word_count
 
-ENTRY = 4
+CELLS = 4
 """uint64 numbers per entry of a table of counts: key, count, number of slots, padding.
 
 With 32 bytes, an entry lies within one cache line: with a million pairs, three separate arrays took
@@ -23,7 +23,7 @@ NEXT_SLOT, NEXT_WORD, END, N_PAIRS = 0, 1, 2, 3
 """Places in `count_row`'s `reached`: the slot to continue from, the number of words before it, the
 slot to stop at, and the number of pairs counted."""
 
-_ENTRY = np.uint64(ENTRY)
+_ENTRY = np.uint64(CELLS)
 _COUNT = np.uint64(1)
 _SLOTS = np.uint64(2)
 _ONE = np.uint64(1)
@@ -34,7 +34,7 @@ _NONE = np.uint64(0)
 @inlined
 def _find_entry(table, key):
     """Return where a pair's entry, or the free one for it, starts in a table of counts."""
-    mask = np.uint64(table.size // ENTRY - 1)
+    mask = np.uint64(table.size // CELLS - 1)
     place = spread_pair(key) & mask
     while table[place * _ENTRY + _SLOTS] != _NONE and table[place * _ENTRY] != key:
         place = (place + _ONE) & mask
@@ -45,11 +45,11 @@ def _find_entry(table, key):
 def count_row(row, tokens, max_token_bytes, table, reached):
     """Count the pairs in a part of the row that may merge; return False if the table is half full.
 
-    table: uint64[ENTRY * n], n a power of two, zeros at first. reached: int64[4]; the part begins
+    table: uint64[CELLS * n], n a power of two, zeros at first. reached: int64[4]; the part begins
     and ends between two words. After False, add the counts to a larger table and call again with
     the same `reached`.
     """
-    most = table.size // ENTRY // 2
+    most = table.size // CELLS // 2
     n_pairs = reached[N_PAIRS]
     slot = np.uint64(reached[NEXT_SLOT])
     word = np.uint64(reached[NEXT_WORD])
@@ -83,7 +83,7 @@ def count_row(row, tokens, max_token_bytes, table, reached):
 @kernel
 def add_counts(table, to):
     """Add the entries of a table of counts to another that has room for them."""
-    for old in range(0, table.size, ENTRY):
+    for old in range(0, table.size, CELLS):
         from_entry = np.uint64(old)
         if table[from_entry + _SLOTS] != _NONE:
             entry = _find_entry(to, table[from_entry])

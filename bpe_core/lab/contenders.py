@@ -17,10 +17,8 @@ from typing import Any, Final
 from bpe_core.errors import ConfigError
 from bpe_core.extras import needs_extra
 from bpe_core.lab.measuring import Contender, UsualTime
-from bpe_core.runs.continuation import spelled_by
-from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.tokenizer.tokenizer import Tokenizer, with_changes
-from bpe_core.tokenizer.trie import Trie
+from bpe_core.runs import spelled_by
+from bpe_core.tokenizer import Tokenizer, Trie, merge_symbols, with_changes
 from bpe_core.types import Pair, TrainingConfig
 
 ENCODERS: Final = (
@@ -92,7 +90,7 @@ def merge_by_list_index(
 class LongestMatch:
     """An encoder that takes the longest matching token, from left to right; this is not BPE.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> greedy = LongestMatch(gpt2())
     >>> word = [gpt2().base_ids[bytes([byte])] for byte in b" overwrites"]
     >>> [gpt2().vocab[id] for id in greedy.encode(word)]
@@ -129,7 +127,7 @@ class LongestMatch:
 def encoders(tokenizer: Tokenizer) -> list[Contender]:
     """Return every encoder; one that does not support the tokenizer raises when prepared.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> [encoder.name for encoder in encoders(gpt2())] == list(ENCODERS)
     True
     """
@@ -161,7 +159,7 @@ def encoders(tokenizer: Tokenizer) -> list[Contender]:
 def expected_ids(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
     """Return the encoder that defines the correct ids: merging by rank, with each word cached.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> expected_ids(gpt2())("The quick brown fox")
     [464, 2068, 7586, 21831]
     """
@@ -183,7 +181,7 @@ def expected_ids(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
 def differences(tokenizer: Tokenizer, text: str) -> Differences:
     """Find the pre-tokens of a text on which longest match differs from the merges.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> found = differences(gpt2(), "Nobody overwrites unbelievable files")
     >>> [word.text for word in found.words], found.n_pretokens
     ([' overwrites'], 4)
@@ -237,7 +235,7 @@ def _hash_map(tokenizer: Tokenizer) -> WordEncoder:
 
 def _engine(tokenizer: Tokenizer) -> Callable[[str], Any]:
     # Imported when needed, because it loads the kernels.
-    from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
+    from bpe_core.tokenizer import CompiledEncoder, can_compile
 
     table = with_changes(tokenizer, whole_words_first=False).table
     if not can_compile(table):
@@ -258,7 +256,7 @@ def _tiktoken(tokenizer: Tokenizer) -> Callable[[str], Any]:
     with needs_extra("formats", "Measuring tiktoken"):
         import tiktoken
 
-    from bpe_core.formats.tiktoken_file import write_tiktoken
+    from bpe_core.formats import write_tiktoken
 
     lines = write_tiktoken(tokenizer).splitlines()
     pattern = tokenizer.pretokenizer.pattern
@@ -277,7 +275,7 @@ def _tokenizers(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
     with needs_extra("formats", "Measuring tokenizers"):
         import tokenizers
 
-    from bpe_core.formats.huggingface import write_huggingface
+    from bpe_core.formats import write_huggingface
 
     theirs = tokenizers.Tokenizer.from_str(write_huggingface(tokenizer).decode())
     theirs.encode_special_tokens = True  # Encode special tokens as text, as the others do.
@@ -306,10 +304,10 @@ def trainers(n_merges: int) -> list[Contender]:
 
 
 def _reference_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes, bytes]]]:
-    from bpe_core.corpus.corpus import Corpus
-    from bpe_core.counting.words import count_pretokens
-    from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-    from bpe_core.trainers.reference import train_reference
+    from bpe_core.corpus import Corpus
+    from bpe_core.counting import count_pretokens
+    from bpe_core.pretokenizers import get_pretokenizer
+    from bpe_core.trainers import train_reference
 
     pretokenizer = get_pretokenizer(config.pretokenizer)
 
@@ -321,13 +319,13 @@ def _reference_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[byt
 
 
 def _engine_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes, bytes]]]:
-    from bpe_core.corpus.corpus import Corpus
-    from bpe_core.kernels.compiling.choose import kernels_are_ready
-    from bpe_core.runs.train import train as train_by_engine
+    from bpe_core.corpus import Corpus
+    from bpe_core.kernels import kernels_are_ready
+    from bpe_core.runs import train as train_by_engine
 
     if kernels_are_ready():
         # Load them now, so that the first timed text doesn't pay for it.
-        import bpe_core.trainers.compiled  # noqa: F401  # pyright: ignore[reportUnusedImport]
+        from bpe_core.trainers import compiled  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
         train_by_engine(Corpus.from_text("hug " * 20_000), config)
 
@@ -345,7 +343,7 @@ def _tokenizers_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[by
         from tokenizers import models, pre_tokenizers
         from tokenizers.trainers import BpeTrainer
 
-    from bpe_core.unicode.byte_alphabet import from_printable
+    from bpe_core.unicode import from_printable
 
     def train(text: str) -> list[tuple[bytes, bytes]]:
         theirs = tokenizers.Tokenizer(models.BPE())

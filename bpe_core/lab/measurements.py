@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any, Final, Literal
 
 from bpe_core.extras import needs_extra
-from bpe_core.kernels.compiling.choose import wait_for_kernels
+from bpe_core.kernels import wait_for_kernels
 from bpe_core.lab.contenders import encoders, expected_ids, trainers
 from bpe_core.lab.measuring import (
     ENOUGH_CALLS,
@@ -32,12 +32,11 @@ from bpe_core.lab.measuring import (
     time_contenders,
     timed,
 )
-from bpe_core.processes.limits import Limits
-from bpe_core.processes.report import Report
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.processes import Limits, Report
+from bpe_core.tokenizer import Tokenizer
 
 with needs_extra("app", "Measuring in another process"):
-    from bpe_core.processes.call import call
+    from bpe_core.processes import call
 
 
 Kind = Literal["encoding", "training"]
@@ -103,7 +102,7 @@ def small_order(text: str, tokenizer: Tokenizer | None = None) -> LabOrder:
     It covers the beginning of the text, and measures encoders if there is a tokenizer, in three
     calls of at most a tenth of a second each, or else trainers.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> len(small_order("hug " * 20_000, gpt2()).text), len(small_order("hug " * 20_000).text)
     (10000, 64000)
     """
@@ -132,7 +131,7 @@ def run_in_process(
     >>> run_in_process(LabOrder("encoding", ""), limits=Limits(seconds=60), on_progress=print)
     Results(encoding=(), training=())
     """
-    from bpe_core.formats.native import tokenizer_to_dict
+    from bpe_core.formats import tokenizer_to_dict
 
     tokenizer = None if order.tokenizer is None else tokenizer_to_dict(order.tokenizer)
     return call(
@@ -156,7 +155,7 @@ def measure_here(
     report: Report[LabProgress],
 ) -> Results:
     """Run a measurement in this process, once its kernels are compiled; raises `BpeError`."""
-    from bpe_core.formats.native import tokenizer_from_dict
+    from bpe_core.formats import tokenizer_from_dict
 
     described = None if tokenizer is None else tokenizer_from_dict(tokenizer)
     wait_for_kernels(lambda seconds: report(LabProgress(0, 1, "", seconds_compiling=seconds)))

@@ -7,3 +7,45 @@ others. `special_tokens` makes the first cut, and `added_tokens` cuts around the
 found in any text. For kernels, `automaton` compiles a pattern, `scanners` keeps the tables and
 `blocks` cuts long texts.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from bpe_core.pretokenizers.added_tokens import AddedTokenFinder, IsolatingPretokenizer
+    from bpe_core.pretokenizers.blocks import (
+        Block,
+        Buffer,
+        Section,
+        SharedText,
+        ascii_in_place,
+        byte_ends,
+        safe_split,
+        sections,
+    )
+    from bpe_core.pretokenizers.named_patterns import NAMED
+    from bpe_core.pretokenizers.pretokenizers import (
+        MATCH_FAILURES,
+        PRETOKENIZER_NAMES,
+        SPACE_ADDING,
+        Pretokenizer,
+        compile_pattern,
+        cut_text,
+        failed_match,
+        get_pretokenizer,
+    )
+    from bpe_core.pretokenizers.scanners import SCANNERS, get_scanner
+    from bpe_core.pretokenizers.shadows import HAN_AND_KANA
+    from bpe_core.pretokenizers.special_tokens import (
+        AllowedSpecial,
+        OrdinaryText,
+        SpecialToken,
+        allowed_tokens,
+        check_text,
+        find_special_tokens,
+        list_pieces,
+    )
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

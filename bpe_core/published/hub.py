@@ -12,8 +12,7 @@ from typing import Final
 
 from bpe_core.errors import IntegrityError, ProcessError, UnavailableError
 from bpe_core.extras import needs_extra
-from bpe_core.processes.limits import GB, Limits
-from bpe_core.processes.report import Report
+from bpe_core.processes import GB, Limits, Report
 from bpe_core.published.hub_names import (
     FetchProgress,
     HubName,
@@ -94,7 +93,7 @@ def downloaded(
         return should_stop is not None and should_stop()
 
     with needs_extra("hub", f"Fetching {name.short}"):
-        from bpe_core.processes.call import call
+        from bpe_core.processes import call
 
     cache = hub_cache()
     try:

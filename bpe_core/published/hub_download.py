@@ -22,7 +22,7 @@ from bpe_core.errors import (
     UnavailableError,
 )
 from bpe_core.extras import needs_extra
-from bpe_core.processes.report import Report
+from bpe_core.processes import Report
 from bpe_core.published.hub_names import FetchProgress, HubName, choose_hub_files
 
 with needs_extra("hub", "Opening a model by its name on the hub"):

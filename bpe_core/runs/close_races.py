@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.runs.run import TrainingRun
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import MergeTrace, Pair
-from bpe_core.unicode.kinds import is_letter
+from bpe_core.unicode import is_letter
 
 CLOSE_RACE: Final = 0.95
 """A race is close if the runner-up occurs at least this often, as a share of the winner's count."""
@@ -32,8 +32,8 @@ def opening_step(run: TrainingRun) -> int:
     The runner-up must also be a pair of letters. If there is no such merge within 1,000 merges of
     the first merge of letters, return the step before that one; without merges of letters, 0.
 
-    >>> from bpe_core.corpus.corpus import Corpus
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.runs import train
     >>> from bpe_core.types import TrainingConfig
     >>> corpus = Corpus.from_word_counts({"--": 9, "ab": 8, "cd": 4, "ef": 4})
     >>> opening_step(train(corpus, TrainingConfig(260, special_tokens=())))
@@ -57,8 +57,8 @@ def is_close(trace: MergeTrace) -> NDArray[np.bool_]:
 
     The trace must hold at least the two most frequent pairs of each merge.
 
-    >>> from bpe_core.corpus.corpus import Corpus
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.runs import train
     >>> from bpe_core.types import TrainingConfig
     >>> corpus = Corpus.from_word_counts({"ab": 100, "cd": 95, "ef": 90, "gh": 90, "ij": 85})
     >>> run = train(corpus, TrainingConfig(261, special_tokens=()))
@@ -74,7 +74,7 @@ def has_letters(tokenizer: Tokenizer, pair: Pair) -> bool:
 
     An end-of-word marker at the end of a token is ignored.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> ids = [gpt2().encode(text)[0] for text in ("in", " the", "g")]
     >>> has_letters(gpt2(), (ids[0], ids[2])), has_letters(gpt2(), (ids[0], ids[1]))
     (True, False)

@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import NEVER, Layout, at_step
+from bpe_core.counting import NEVER, Layout, at_step
 from bpe_core.errors import ConfigError
-from bpe_core.tokenizer.tokenizer import Tokenizer, with_changes
-from bpe_core.trainers.incremental import LearnedMerges
+from bpe_core.tokenizer import Tokenizer, with_changes
+from bpe_core.trainers import LearnedMerges
 from bpe_core.types import Merge
 
 # A longer token than any text is merged to; its parts would be too many to list.
@@ -69,7 +69,7 @@ class TermMerges:
     def applied_to(self, layout: Layout) -> Layout:
         """Return the words after these merges, with one slot for each symbol.
 
-        >>> from bpe_core.counting.word_row import lay_out
+        >>> from bpe_core.counting import lay_out
         >>> joined_at = np.array([NEVER, NEVER, 0, NEVER, NEVER], np.int32)
         >>> first = TermMerges([(7, 8, 9)], [5], [5], joined_at, ())
         >>> first.applied_to(lay_out([[7, 8, 7]], [5])).ids.tolist()
@@ -149,8 +149,8 @@ class Continuation:
 
         Raises `ConfigError` unless there is one count for each.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
-        >>> from bpe_core.tokenizer.tokenizer import extended
+        >>> from bpe_core.tokenizer import gpt2
+        >>> from bpe_core.tokenizer import extended
         >>> longer = extended(gpt2(), [(262, 262, 50257)])
         >>> Continuation(gpt2(), (7,)).list_merges(longer)
         (Merge(rank=0, left=262, right=262, id=50257, count=7),)

@@ -8,11 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from bpe_core.counting.metaspace_words import choose_characters
-from bpe_core.counting.word_row import Layout, lay_out_pretokens
-from bpe_core.kernels.compiling.choose import use_kernels
-from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.fastest import learn_merges, text_bytes
+from bpe_core.counting import Layout, choose_characters, lay_out_pretokens
+from bpe_core.kernels import use_kernels
+from bpe_core.trainers import GrowingVocabulary, learn_merges, text_bytes
 from bpe_core.types import PretokenCounts, TrainingConfig
 
 MAX_SLOTS_TRAINED: Final = 200_000

@@ -36,10 +36,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import NEVER
+from bpe_core.counting import NEVER
 from bpe_core.errors import ConfigError
 from bpe_core.runs.run import TrainingRun
-from bpe_core.trainers.pair_table import argsort_stable, sum_runs
+from bpe_core.trainers import argsort_stable, sum_runs
 
 # Sorting takes about 300 bytes per slot, so a row is processed in parts, cut between words.
 _SLOTS_AT_ONCE = 1 << 20
@@ -67,8 +67,8 @@ def count_changes(run: TrainingRun) -> tuple[NDArray[np.int64], NDArray[np.int64
     A code is (left id * n_ids + right id) * n_steps + step, where n_ids is 1 + the highest id, and
     n_steps 1 + the number of merges. Raises ConfigError if the codes would not fit into 64 bits.
 
-    >>> from bpe_core.corpus.corpus import Corpus
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.runs import train
     >>> from bpe_core.types import TrainingConfig
     >>> config = TrainingConfig(4, base="characters", special_tokens=())
     >>> run = train(Corpus.from_word_counts({"aab": 5, "ab": 1}), config)

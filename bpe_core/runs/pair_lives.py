@@ -66,8 +66,8 @@ class PairLife:
 class PairLives:
     """Every count of every pair over a whole run, indexed once so that each life is found quickly.
 
-    >>> from bpe_core.corpus.corpus import Corpus
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.runs import train
     >>> from bpe_core.types import TrainingConfig
     >>> config = TrainingConfig(6, base="characters", alphabet="seen", special_tokens=())
     >>> run = train(Corpus.from_word_counts({"hug": 10, "ugg": 5}), config)

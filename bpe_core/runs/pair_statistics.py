@@ -137,8 +137,8 @@ def vocab_size_after(run: TrainingRun) -> NDArray[np.int64]:
 
     A merge that makes an older token again adds nothing.
 
-    >>> from bpe_core.corpus.corpus import Corpus
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.runs import train
     >>> from bpe_core.types import TrainingConfig
     >>> run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=260))
     >>> vocab_size_after(run).tolist()

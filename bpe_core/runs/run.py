@@ -11,18 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole
-from bpe_core.corpus.corpus import Corpus, to_corpus
-from bpe_core.corpus.held_out import Split
-from bpe_core.corpus.trained_on import TrainedOn
-from bpe_core.counting.word_row import Layout, at_step
+from bpe_core.corpus import Corpus, Split, TrainedOn, to_corpus
+from bpe_core.counting import Layout, at_step
 from bpe_core.errors import OutOfRangeError
 from bpe_core.extras import to_frame
 from bpe_core.runs.continuation import Continuation, TermCost, reviving_tokens, spelled_by
 from bpe_core.runs.token_curves import joined_tokens, lay_out_for, lay_out_tokens, tokens_on
 from bpe_core.runs.trace import trace_merges
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.trainers.continued import AllowedPairs, ForbiddenPairs
-from bpe_core.trainers.pair_table import PairTable, pair_table
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.trainers import AllowedPairs, ForbiddenPairs, PairTable, pair_table
 from bpe_core.types import (
     Immutable,
     Merge,
@@ -36,7 +33,7 @@ from bpe_core.types import (
 )
 
 if TYPE_CHECKING:
-    from bpe_core.views.notebook import View
+    from bpe_core.views import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +57,7 @@ class TrainingRun(Immutable):
     A run may continue an existing tokenizer, its `base`. The symbols that such a run starts from
     are the base's tokens, and its merges and steps are those after the base's.
 
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.runs import train
     >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5})
     >>> run = train(corpus, TrainingConfig(258, special_tokens=()))
     >>> [(run.tokenizer.vocab[merge.id], merge.count) for merge in run.merges]
@@ -146,7 +143,7 @@ class TrainingRun(Immutable):
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each merge, and the corpus's tokens after it.
 
-        >>> from bpe_core.runs.train import train
+        >>> from bpe_core.runs import train
         >>> run = train(["hug hugs"], vocab_size=259)
         >>> run.to_frame()[["token", "count", "tokens_after"]].values.tolist()
         [[b'hu', 2, 6], [b'hug', 2, 4]]
@@ -167,18 +164,18 @@ class TrainingRun(Immutable):
         run, `ConfigError` for more than 200 characters of words, and `InvalidTextError` for a lone
         surrogate.
 
-        >>> from bpe_core.runs.train import train
+        >>> from bpe_core.runs import train
         >>> train(["hug hugs"], vocab_size=259).player(words="hug")
         <View of 2 merges>
         """
-        from bpe_core.views.notebook import view_run
+        from bpe_core.views import view_run
 
         if step is not None:
             self._check_step(step)
         return view_run(self, step, words)
 
     def _repr_html_(self) -> str:
-        from bpe_core.views.still import summarize_run
+        from bpe_core.views import summarize_run
 
         return summarize_run(self)
 
@@ -216,8 +213,8 @@ class TrainingRun(Immutable):
     def new_tokens(self) -> dict[int, tuple[int, ...]]:
         """The ids that each new token is spelled with in the base; empty without a base.
 
-        >>> from bpe_core.adapting.extend import extend
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.adapting import extend
+        >>> from bpe_core.tokenizer import gpt2
         >>> run = extend(gpt2(), Corpus.from_text("A tokenizer"), n_tokens=1)
         >>> {run.tokenizer.vocab[id]: parts for id, parts in run.new_tokens.items()}
         {b' tokenizer': (11241, 7509)}
@@ -241,7 +238,7 @@ class TrainingRun(Immutable):
 
         Raises `OutOfRangeError` if the run does not have that many merges.
 
-        >>> from bpe_core.runs.train import train
+        >>> from bpe_core.runs import train
         >>> run = train(Corpus.from_text("hug hugs"), TrainingConfig(259, special_tokens=()))
         >>> run.truncated(1) == run.tokenizer.truncated(1)
         True
@@ -258,7 +255,7 @@ class TrainingRun(Immutable):
         would be longer than `max_token_bytes` are left out. Raises `OutOfRangeError` for a
         step outside the run.
 
-        >>> from bpe_core.runs.train import train
+        >>> from bpe_core.runs import train
         >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5})
         >>> run = train(corpus, TrainingConfig(258, base="characters", special_tokens=()))
         >>> run.pair_counts(0)
@@ -272,7 +269,7 @@ class TrainingRun(Immutable):
         The pair of a merge for a term comes first, too, whatever its count. Raises
         `OutOfRangeError` for a step outside the run, and `ConfigError` for a negative k.
 
-        >>> from bpe_core.runs.train import train
+        >>> from bpe_core.runs import train
         >>> corpus = Corpus.from_word_counts({"hug": 10, "gum": 10})
         >>> run = train(corpus, TrainingConfig(6, base="characters", special_tokens=()))
         >>> [(left, right, count) for left, right, count in run.top_pairs(0, 2)]
@@ -291,7 +288,7 @@ class TrainingRun(Immutable):
 
         Raises `OutOfRangeError` for a step outside the run.
 
-        >>> from bpe_core.runs.train import train
+        >>> from bpe_core.runs import train
         >>> run = train(Corpus.from_word_counts({"aaa": 2}), TrainingConfig(257, special_tokens=()))
         >>> run.layout_at(0).ids.tolist(), run.layout_at(1).ids.tolist()
         ([-1, 64, 64, 64, -1], [-1, 256, 64, -1])
@@ -308,7 +305,7 @@ class TrainingRun(Immutable):
         that rose and fell. Raises `OutOfRangeError` for a range outside the
         run.
 
-        >>> from bpe_core.runs.train import train
+        >>> from bpe_core.runs import train
         >>> run = train(Corpus.from_word_counts({"aaa": 2}), TrainingConfig(257, special_tokens=()))
         >>> trace = run.trace(0, 1, k=1)
         >>> trace.top_count.tolist(), trace.n_overlapping.tolist()
@@ -340,7 +337,7 @@ class TrainingRun(Immutable):
         `CancelledError` once `should_stop`, called at intervals, returns True, and `CorpusError`
         for anything but a `Corpus` or a list of texts.
 
-        >>> from bpe_core.runs.train import train
+        >>> from bpe_core.runs import train
         >>> run = train(Corpus.from_word_counts({"hug": 1}), TrainingConfig(258, special_tokens=()))
         >>> run.tokens_after_on(Corpus.from_text("hug hugs")).tolist()
         [8, 6, 4]

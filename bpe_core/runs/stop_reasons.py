@@ -9,8 +9,8 @@ from bpe_core.types import StopReason
 def stop_sentence(run: TrainingRun) -> str:
     """Return the reason why training stopped, as a sentence.
 
-    >>> from bpe_core.corpus.corpus import Corpus
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.runs import train
     >>> from bpe_core.types import TrainingConfig
     >>> stop_sentence(train(Corpus.from_text("hug hug"), TrainingConfig(300)))
     'It stopped because no pair was left to merge.'

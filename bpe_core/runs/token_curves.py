@@ -13,14 +13,11 @@ from concurrent.futures import CancelledError
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.counting.word_row import NEVER, Layout, lay_out_encoded, lay_out_pretokens
-from bpe_core.counting.words import count_pretokens
-from bpe_core.kernels.compiling.choose import use_kernels
-from bpe_core.kernels.row import MISSING
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.trainers.incremental import MergeState
-from bpe_core.trainers.pair_table import BITS
+from bpe_core.corpus import Corpus
+from bpe_core.counting import NEVER, Layout, count_pretokens, lay_out_encoded, lay_out_pretokens
+from bpe_core.kernels import MISSING, use_kernels
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.trainers import BITS, MergeState
 from bpe_core.types import Merge, PretokenCounts, read_only
 
 _MERGES_BETWEEN_LOOKS = 64
@@ -35,7 +32,7 @@ def tokens_on(
     missing from the alphabet counts as one token and never merges. Raises CancelledError
     once `should_stop()`, called at intervals, returns True.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> tokens_on(gpt2().truncated(3), Corpus.from_text("the then"), lambda: False).tolist()
     [8, 7, 7, 5]
     """
@@ -65,7 +62,7 @@ def lay_out_tokens(base: Tokenizer, pretokens: PretokenCounts) -> Layout:
 
     Bytes that spell a character outside its alphabet are MISSING, because nothing merges them.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> lay_out_tokens(gpt2(), PretokenCounts((b"hugs",), np.array([3]))).ids.tolist()
     [-1, 71, 10339, -1]
     """
@@ -80,7 +77,7 @@ def joined_tokens(layout: Layout, joined_at: NDArray[np.int32], n_merges: int) -
 
     `joined_at` is int32[n_slots], the rank of the merge that joined each slot, or NEVER.
 
-    >>> from bpe_core.counting.word_row import NEVER, lay_out
+    >>> from bpe_core.counting import NEVER, lay_out
     >>> joined_at = np.array([NEVER, NEVER, 1, 0, NEVER], np.int32)
     >>> joined_tokens(lay_out([[7, 8, 9]], [10]), joined_at, n_merges=2).tolist()
     [30, 20, 10]
@@ -101,7 +98,7 @@ def count_ids(
     Special tokens are read as text, and symbols missing from the alphabet are skipped.
     Raises CancelledError once `should_stop()`, called before each document, returns True.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> counts = count_ids(gpt2(), ["the", "the the"])
     >>> {gpt2().vocab[id]: int(counts[id]) for id in np.flatnonzero(counts)}
     {b' the': 1, b'the': 2}
@@ -120,7 +117,7 @@ def merges_are_recoverable(tokenizer: Tokenizer) -> bool:
 
     That is so if no byte is unknown and no two merges make the same token.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> merges_are_recoverable(gpt2())
     True
     """
@@ -162,7 +159,7 @@ def replayed_tokens(
 
     Raises CancelledError once `should_stop()`, called every 64 merges, returns True.
 
-    >>> from bpe_core.counting.word_row import lay_out
+    >>> from bpe_core.counting import lay_out
     >>> merges = [Merge(rank=0, left=1, right=2, id=3), Merge(rank=1, left=0, right=3, id=4)]
     >>> layout = lay_out([[0, 1, 2], [1, 2]], [10, 1])
     >>> tokens = replayed_tokens(layout, merges, lambda: False)

@@ -13,11 +13,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import Layout
-from bpe_core.trainers.continued import AllowedPairs
-from bpe_core.trainers.pair_table import (
+from bpe_core.counting import Layout
+from bpe_core.trainers import (
     BITS,
     RIGHT,
+    AllowedPairs,
     Entry,
     PairQueue,
     PairTable,
@@ -57,7 +57,7 @@ def trace_merges(
     `n_touched` words, and `n_changes` each of the pairs that rose and fell. The pairs of the first
     `n_for_terms` merges of the run did not win by their counts.
 
-    >>> from bpe_core.counting.word_row import NEVER, lay_out
+    >>> from bpe_core.counting import NEVER, lay_out
     >>> joined_at = np.array([NEVER, NEVER, 0, NEVER, NEVER], np.int32)
     >>> trace = trace_merges(lay_out([[0, 0, 0]], [2]), joined_at, [Merge(0, 0, 0, 1, 4)],
     ...     "smallest-pair", AllowedPairs(), start=0, k=2, n_touched=1, n_changes=1)

@@ -7,3 +7,24 @@ Open `steps` first: it divides the sources, has the stretches that are not finis
 keeps what was made. `sources` finds the files, `stretches` divides them, `documents` reads them,
 and `engines` says who does the work: this process or Dask.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from bpe_core.scale.documents import StretchReading
+    from bpe_core.scale.engines import DaskWorkers, Engine, ThisProcess, cluster, local_processes
+    from bpe_core.scale.sources import DescribedFile, find_sources
+    from bpe_core.scale.steps import (
+        DividedSources,
+        Progress,
+        Record,
+        WorkFolder,
+        divide_sources,
+        work_on,
+    )
+    from bpe_core.scale.stretches import Stretch, key_for
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

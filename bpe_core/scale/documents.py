@@ -8,14 +8,23 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from bpe_core.corpus.budget import Budget
-from bpe_core.corpus.json_rows import Row, row_in, values_on
-from bpe_core.corpus.notes import Note
-from bpe_core.corpus.parquet import open_parquet_file
-from bpe_core.corpus.readers import NamedFile, ReadOptions, read_source, skipped
-from bpe_core.corpus.text_decoding import decoded, read_pieces
-from bpe_core.corpus.urls import reading, shown
-from bpe_core.corpus.values import text_in
+from bpe_core.corpus import (
+    Budget,
+    NamedFile,
+    Note,
+    ReadOptions,
+    Row,
+    decoded,
+    open_parquet_file,
+    read_pieces,
+    read_source,
+    reading,
+    row_in,
+    shown,
+    skipped,
+    text_in,
+    values_on,
+)
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
 from bpe_core.scale.sources import lines_from, opened
 from bpe_core.scale.stretches import FilePart, Stretch, text_bounds

@@ -8,42 +8,44 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import BinaryIO, Final, Literal, NamedTuple
 
-from bpe_core.corpus.archives import open_packed
-from bpe_core.corpus.columns import (
-    ROWS_DESCRIBED,
-    TableColumns,
-    describe_row_columns,
-    no_text_column,
-)
-from bpe_core.corpus.encoding_guess import JUDGED_BYTES, shown_encoding
-from bpe_core.corpus.file_kinds import (
+from bpe_core.corpus import (
     JSON_LINES,
+    JUDGED_BYTES,
+    ROWS_DESCRIBED,
     TABLE_KINDS,
+    DecodingErrors,
+    FoundFile,
+    Note,
     Packing,
+    TableColumns,
+    are_json_lines,
+    describe_row_columns,
     detect_packing,
     file_suffix,
+    files_at,
     is_plain_text,
-    unpacked_name,
-)
-from bpe_core.corpus.json_rows import are_json_lines, row_in, values_on
-from bpe_core.corpus.notes import Note
-from bpe_core.corpus.parquet import open_parquet_file
-from bpe_core.corpus.readers import skipped
-from bpe_core.corpus.text_decoding import (
-    DecodingErrors,
+    no_text_column,
+    open_packed,
+    open_parquet_file,
+    reading,
     refuse_controls,
     refuse_other_kinds,
+    row_in,
+    shown,
+    shown_encoding,
+    skipped,
+    unpacked_name,
+    values_on,
     whole_characters,
 )
-from bpe_core.corpus.urls import FoundFile, files_at, reading, shown
 from bpe_core.errors import (
     BpeError,
     CorpusError,
     EmptyCorpusError,
     UnsupportedFileError,
 )
-from bpe_core.files.regular_files import ARCHIVE_DAMAGE
-from bpe_core.unicode.utf8_states import are_whole_characters
+from bpe_core.files import ARCHIVE_DAMAGE
+from bpe_core.unicode import are_whole_characters
 
 Kind = Literal["text", "jsonl", "parquet", "whole"]
 """How a file is read: piece by piece, line by line, by row groups, or whole by one worker."""

@@ -16,15 +16,15 @@ from typing import Any, BinaryIO, Final, Generic, NamedTuple, Protocol, TypeVar
 from uuid import uuid4
 
 from bpe_core.checks import check_choice, several
-from bpe_core.corpus.notes import Note
-from bpe_core.corpus.readers import reasons
-from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.corpus.urls import (
+from bpe_core.corpus import (
+    DecodingErrors,
+    Note,
     delete_files,
     full_url,
     is_url,
     names_in,
     reading,
+    reasons,
     shown,
     size_at,
     writing,
@@ -191,7 +191,7 @@ def divide_sources(
 
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from bpe_core.scale.engines import ThisProcess
+    >>> from bpe_core.scale import ThisProcess
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "a.txt").write_text("hug hugs")
     ...     divided = divide_sources([folder], ThisProcess(), pretokenizer="gpt2")

@@ -7,10 +7,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Final, NamedTuple
 
-from bpe_core.corpus.text_decoding import DecodingErrors, whole_characters
-from bpe_core.pretokenizers.blocks import safe_split
-from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
-from bpe_core.pretokenizers.scanners import SCANNERS
+from bpe_core.corpus import DecodingErrors, whole_characters
+from bpe_core.pretokenizers import SCANNERS, Pretokenizer, get_pretokenizer, safe_split
 from bpe_core.scale.sources import DescribedFile, Source
 
 _MIN_BYTES: Final = 8 << 20

@@ -9,3 +9,59 @@ takes over. `tables` holds the vocabulary and the merges, and derives each looku
 `segments` and `segment_arrays` locate tokens in a text. `protocol` is the interface of every
 encoder, and `gpt2` is GPT-2's tokenizer.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
+    from bpe_core.tokenizer.conversation import Conversation, read_conversation
+    from bpe_core.tokenizer.decoding import OnInvalid, check_ids, decode_utf8
+    from bpe_core.tokenizer.encoding import TextEncoder, forget_words
+    from bpe_core.tokenizer.equivalence import (
+        adaptable_tokenizer,
+        changes_text,
+        equivalent_tokenizer,
+        made_by_merges,
+    )
+    from bpe_core.tokenizer.gpt2_tokenizer import (
+        END_OF_TEXT,
+        GoldenCase,
+        data_folder,
+        gpt2,
+        gpt2_golden_cases,
+        gpt2_golden_result,
+    )
+    from bpe_core.tokenizer.protocol import (
+        BatchEncoder,
+        Encoder,
+        NamedEncoder,
+        TokenColumns,
+        Trained,
+        to_encoder,
+    )
+    from bpe_core.tokenizer.rank_merging import explain_word, merge_steps, merge_symbols
+    from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries, token_widths
+    from bpe_core.tokenizer.shared_blocks import Encoded
+    from bpe_core.tokenizer.stored_table import StoredTable, can_store, table_to_arrays
+    from bpe_core.tokenizer.table_checks import MAX_FREE_IDS, MAX_ID
+    from bpe_core.tokenizer.tables import TokenTable
+    from bpe_core.tokenizer.token_parts import (
+        TAKEN,
+        TOO_EARLY,
+        Triple,
+        Triples,
+        choose_parts,
+        list_cuts,
+        number_merges,
+        pair_keys,
+        to_list,
+        to_triples,
+    )
+    from bpe_core.tokenizer.tokenizer import Tokenizer, extended, with_changes
+    from bpe_core.tokenizer.tokenizer_kernels import Kernels
+    from bpe_core.tokenizer.trie import Trie, stay_apart
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -18,15 +18,20 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels import decoding, encoding, threads
-from bpe_core.kernels.arrays import longer
-from bpe_core.kernels.decoding import ROW
-from bpe_core.kernels.rank_merging import SYMBOL_BITS
-from bpe_core.kernels.space_scanning import BEFORE_SPACES
-from bpe_core.kernels.word_cache import ID_BITS, LONG_WORD, SLACK, CachedWords
-from bpe_core.pretokenizers.blocks import Block, Section, byte_ends
-from bpe_core.pretokenizers.pretokenizers import Pretokenizer
-from bpe_core.pretokenizers.scanners import SCANNERS
+from bpe_core.kernels import (
+    BEFORE_SPACES,
+    ID_BITS,
+    LONG_WORD,
+    ROW,
+    SLACK,
+    SYMBOL_BITS,
+    CachedWords,
+    decoding,
+    encoding,
+    longer,
+    threads,
+)
+from bpe_core.pretokenizers import SCANNERS, Block, Pretokenizer, Section, byte_ends
 from bpe_core.tokenizer.compiled_tables import (
     EncoderTables,
     build_tables,
@@ -55,7 +60,7 @@ from bpe_core.tokenizer.token_parts import (
     to_triples,
 )
 from bpe_core.types import read_only
-from bpe_core.unicode.utf8_states import AFTER_WORD
+from bpe_core.unicode import AFTER_WORD
 
 Ids = NDArray[np.int32]
 
@@ -101,7 +106,7 @@ def _has_same_tokens(table: TokenTable) -> bool:
 class CompiledEncoder:
     """Encode and decode with the tables of one tokenizer; may be shared between threads.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> encoder = CompiledEncoder(gpt2().table, gpt2().pretokenizer)
     >>> encoder.encode("The quick brown fox").tolist()
     [464, 2068, 7586, 21831]
@@ -393,8 +398,7 @@ class _Worker:
 
 def compile_all() -> None:
     """Compile every kernel that this module uses, by using it."""
-    from bpe_core.pretokenizers.added_tokens import IsolatingPretokenizer
-    from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    from bpe_core.pretokenizers import IsolatingPretokenizer, get_pretokenizer
 
     table = TokenTable(vocab={byte: bytes([byte]) for byte in range(256)}, merges=[])
     encoder = CompiledEncoder(table, get_pretokenizer("gpt2"))

@@ -9,18 +9,32 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels import added_tokens, encoding, whole_words, word_cache
-from bpe_core.kernels.added_tokens import FIRST_SYMBOL, AddedTokens
-from bpe_core.kernels.arrays import aligned_empty, aligned_zeros
-from bpe_core.kernels.decoding import NOT_IN_ROW, ROW, Spelling
-from bpe_core.kernels.encoding import SCAN_UP_TO, EncodingScratch
-from bpe_core.kernels.new_words import ROOM, NewWords
-from bpe_core.kernels.rank_merging import PAIR_ROW, MergeTable
-from bpe_core.kernels.scanning import Scanner
-from bpe_core.kernels.trie import TrieArrays
-from bpe_core.kernels.whole_words import WholeWords
-from bpe_core.kernels.word_cache import NARROW_ROW, WORD_ROW, CachedWords
-from bpe_core.pretokenizers.scanners import get_scanner
+from bpe_core.kernels import (
+    FIRST_SYMBOL,
+    NARROW_ROW,
+    NOT_IN_ROW,
+    PAIR_ROW,
+    ROOM,
+    ROW,
+    SCAN_UP_TO,
+    WORD_ROW,
+    AddedTokens,
+    CachedWords,
+    EncodingScratch,
+    MergeTable,
+    NewWords,
+    Scanner,
+    Spelling,
+    TrieArrays,
+    WholeWords,
+    added_tokens,
+    aligned_empty,
+    aligned_zeros,
+    encoding,
+    whole_words,
+    word_cache,
+)
+from bpe_core.pretokenizers import get_scanner
 from bpe_core.tokenizer.tables import TokenTable
 
 _CACHE_ROWS: Final = 1 << 14
@@ -352,7 +366,7 @@ def enter_added(added: Mapping[str, int], tables: EncoderTables) -> tuple[AddedT
 
     Without added tokens, return the whole words of the tables.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> found, whole = enter_added({"<b>": 7, "[": 8}, build_tables(gpt2().table, "gpt2"))
     >>> bytes(found.ranges), whole.ids.tolist()
     (b'<<[[', [7, 8])

@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.chat.chat_template import ChatTemplate, Message, with_texts
+from bpe_core.chat import ChatTemplate, Message, with_texts
 from bpe_core.checks import printable
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import Boundaries
-from bpe_core.unicode.kinds import byte_offsets
+from bpe_core.unicode import byte_offsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ def read_conversation(
 ) -> Conversation:
     """Render messages, find them in the text, and look for what goes wrong; raises as `render`.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> from bpe_core.tokenizer.segment_arrays import boundaries
+    >>> from bpe_core.tokenizer import gpt2
+    >>> from bpe_core.tokenizer import boundaries
     >>> template = ChatTemplate("{% for m in messages %}[{{ m.role }}] {{ m.content }}{% endfor %}")
     >>> hug = read_conversation(template, [{"role": "user", "content": " hug"}], gpt2())
     >>> hug.text, hug.messages, hug.n_message_tokens(boundaries(hug.text, gpt2()))

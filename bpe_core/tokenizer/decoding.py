@@ -26,7 +26,7 @@ def join_bytes(
 
     Raises `TokenizationError` for anything but a flat sequence of ids.
 
-    >>> from bpe_core.pretokenizers.pretokenizers import Pretokenizer
+    >>> from bpe_core.pretokenizers import Pretokenizer
     >>> table = TokenTable(vocab={0: b"a", 1: b"b"}, merges=[])
     >>> join_bytes([1, 0], table, Kernels(table, Pretokenizer("none")))
     b'ba'

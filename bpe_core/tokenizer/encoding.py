@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, Literal, TypeVar
 from weakref import WeakSet
 
 from bpe_core.errors import UnknownSymbolError
-from bpe_core.pretokenizers.pretokenizers import Pretokenizer
-from bpe_core.pretokenizers.special_tokens import (
+from bpe_core.pretokenizers import (
     OrdinaryText,
+    Pretokenizer,
     SpecialToken,
     find_special_tokens,
     list_pieces,
@@ -24,7 +24,7 @@ from bpe_core.tokenizer.segments import Placed, PlacedWord, move_tokens, place_t
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.types import PretokenCounts
-from bpe_core.unicode.byte_alphabet import META
+from bpe_core.unicode import META
 
 if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
     import numpy as np

@@ -9,13 +9,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.files.kept_arrays import Kept, find_kept, hash_package, keep
-from bpe_core.kernels.decoding import Spelling
-from bpe_core.kernels.rank_merging import MergeTable
-from bpe_core.kernels.scanning import Scanner
-from bpe_core.kernels.trie import TrieArrays
-from bpe_core.kernels.whole_words import WholeWords
-from bpe_core.kernels.word_cache import WORD_ROW, CachedWords
+from bpe_core.files import Kept, find_kept, hash_package, keep
+from bpe_core.kernels import (
+    WORD_ROW,
+    CachedWords,
+    MergeTable,
+    Scanner,
+    Spelling,
+    TrieArrays,
+    WholeWords,
+)
 from bpe_core.tokenizer.compiled_tables import (
     Beginnings,
     EncoderTables,
@@ -50,7 +53,7 @@ def pack_tables(tables: EncoderTables) -> dict[str, NDArray[Any]]:
     """Return all arrays of an encoder's tables by name, before it encodes anything.
 
     >>> from bpe_core.tokenizer.compiled_tables import build_tables
-    >>> from bpe_core.tokenizer.tables import TokenTable
+    >>> from bpe_core.tokenizer import TokenTable
     >>> table = TokenTable(vocab={byte: bytes([byte]) for byte in range(256)}, merges=[])
     >>> packed = pack_tables(build_tables(table, "gpt2"))
     >>> unpack_tables(packed).merges.ids.tolist() == list(range(256))

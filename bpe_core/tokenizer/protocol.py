@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bpe_core
-from bpe_core.chat.chat_template import ChatTemplate
-from bpe_core.pretokenizers.special_tokens import AllowedSpecial
+from bpe_core.chat import ChatTemplate
+from bpe_core.pretokenizers import AllowedSpecial
 from bpe_core.tokenizer.decoding import OnInvalid
 from bpe_core.types import Segment
 
 if TYPE_CHECKING:
-    from bpe_core.corpus.trained_on import TrainedOn
-    from bpe_core.views.notebook import View
+    from bpe_core.corpus import TrainedOn
+    from bpe_core.views import View
 
 
 @runtime_checkable
@@ -28,7 +28,7 @@ class Encoder(Protocol):
     What only a `Tokenizer` can do (explain, merge ranks, parts of a token) is not part of this
     interface: check with `isinstance`.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> isinstance(gpt2(), Encoder), gpt2().model, gpt2().engine
     (True, 'BPE', 'bpe_core')
     """
@@ -140,7 +140,7 @@ class BatchEncoder(Encoder, Protocol):
 class NamedEncoder:
     """An encoder with a name and a description; it encodes as the encoder does.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> NamedEncoder("GPT-2", gpt2()).provenance
     ''
     >>> NamedEncoder("GPT-2", gpt2()).encode("The quick")
@@ -234,11 +234,11 @@ class NamedEncoder:
 
         Raises `TokenizationError`.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> NamedEncoder("GPT-2", gpt2()).view("The quick")
         <View of 2 tokens>
         """
-        from bpe_core.views.notebook import view_tokens
+        from bpe_core.views import view_tokens
 
         return view_tokens(text, self.encoder, allowed_special, name=self.name)
 

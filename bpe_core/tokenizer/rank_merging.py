@@ -160,7 +160,7 @@ def explain_pieces(word: str, start: int, table: TokenTable) -> Iterator[Explana
 def explain_word(word: str, table: TokenTable) -> list[Explanation]:
     """Explain one pre-token, given whole, without the pieces missing from the alphabet.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> [len(each.steps) for each in explain_word("The end", gpt2().table)]
     [5]
     """

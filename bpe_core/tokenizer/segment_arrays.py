@@ -9,18 +9,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.pretokenizers.special_tokens import (
+from bpe_core.pretokenizers import (
     AllowedSpecial,
     SpecialToken,
     allowed_tokens,
     find_special_tokens,
     list_pieces,
 )
-from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
+from bpe_core.tokenizer.equivalence import equivalent_tokenizer
 from bpe_core.tokenizer.protocol import BatchEncoder, Encoder, TokenColumns
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
-from bpe_core.unicode.kinds import byte_offsets
+from bpe_core.unicode import byte_offsets
 
 _MAX_ID: Final = 1 << 22  # of a table with an entry an id: 32 MB
 
@@ -42,7 +42,7 @@ class Boundaries:
 
         If the n-th segment ends within a character, the rest of that character is included.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> some, part = boundaries("漢字", gpt2()).first(1, "漢字")
         >>> some.ids.tolist(), part
         ([162, 120, 95], '漢')
@@ -70,7 +70,7 @@ def boundaries(
     For a tokenizer that covers every byte, no segment objects are made, which saves a second per
     million tokens.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> found = boundaries("to 漢", gpt2())
     >>> found.ids.tolist(), found.byte_ends.tolist(), found.starts_pretoken.tolist()
     ([1462, 10545, 120, 95], [2, 4, 5, 6], [True, True, False, False])
@@ -97,7 +97,7 @@ def boundaries(
 def find_boundaries(text: str, segments: Sequence[Segment], encoder: Encoder) -> Boundaries:
     """Return segments of a text in columns.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> find_boundaries("to be", gpt2().segments("to be"), gpt2()).byte_ends.tolist()
     [2, 5]
     """

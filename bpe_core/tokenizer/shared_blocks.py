@@ -10,9 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels.arrays import cut_short, longer
-from bpe_core.pretokenizers.blocks import Block, Section, ascii_in_place, safe_split
-from bpe_core.pretokenizers.pretokenizers import Pretokenizer
+from bpe_core.kernels import cut_short, longer
+from bpe_core.pretokenizers import Block, Pretokenizer, Section, ascii_in_place, safe_split
 
 _LOOK_BACK: Final = 1 << 12
 
@@ -28,7 +27,7 @@ class Waiting:
     def take(self) -> tuple[int, Block] | None:
         """Return the next block and its number; None if there is no more.
 
-        >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+        >>> from bpe_core.pretokenizers import get_pretokenizer
         >>> waiting = Waiting(cut_blocks("hug hugs", get_pretokenizer("gpt2"), 4))
         >>> number, block = waiting.take()
         >>> number, block.bounds.tolist(), waiting.take()
@@ -45,7 +44,7 @@ class Waiting:
 def cut_blocks(text: str, pretokenizer: Pretokenizer, size: int) -> Iterator[Block]:
     """Cut a text where no pre-token crosses, into blocks of about `size` characters, at least 1.
 
-    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> from bpe_core.pretokenizers import get_pretokenizer
     >>> blocks = cut_blocks("hug hugs", get_pretokenizer("gpt2"), 2)
     >>> [block.bounds.tolist() for block in blocks]
     [[0, 3], [3, 8]]

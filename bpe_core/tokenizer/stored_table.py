@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from bpe_core.kernels.garbage import without_garbage_collection
+from bpe_core.kernels import without_garbage_collection
 from bpe_core.tokenizer.tables import TokenTable
 
 if TYPE_CHECKING:

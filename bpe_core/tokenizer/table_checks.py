@@ -10,7 +10,7 @@ from typing import Final, cast
 from bpe_core.checks import describe, is_a, is_whole
 from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.types import Base
-from bpe_core.unicode.byte_alphabet import BYTE_ORDER
+from bpe_core.unicode import BYTE_ORDER
 
 MAX_ID: Final = (1 << 31) - 1
 """The largest id: ids are written to arrays of int32."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bpe_core.checks import check_choice, describe, is_a, several
 from bpe_core.errors import ConfigError
-from bpe_core.kernels.garbage import without_garbage_collection
+from bpe_core.kernels import without_garbage_collection
 from bpe_core.tokenizer.table_checks import (
     check_mapping,
     check_special_tokens,
@@ -22,7 +22,7 @@ from bpe_core.tokenizer.table_checks import (
     find_marker,
 )
 from bpe_core.types import Base, Merge, Pair
-from bpe_core.unicode.byte_alphabet import BYTE_ORDER
+from bpe_core.unicode import BYTE_ORDER
 
 if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
     from numpy.typing import NDArray

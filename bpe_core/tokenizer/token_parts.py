@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels.compiling.choose import use_kernels
+from bpe_core.kernels import use_kernels
 from bpe_core.tokenizer.trie import stay_apart
 from bpe_core.types import Pair
 
@@ -265,8 +265,8 @@ def choose_by_kernel(candidates: Triples, base: Set[int], n_ids: int) -> NDArray
     >>> choose_by_kernel(candidates, {0, 1}, 4).tolist()
     [2, 1, 1]
     """
+    from bpe_core.kernels import EMPTY
     from bpe_core.kernels import token_parts as kernel
-    from bpe_core.kernels.hashing import EMPTY
 
     capacity = 1 << (2 * n_ids).bit_length()
     since = np.full(n_ids, kernel.UNKNOWN, np.int32)

@@ -18,8 +18,13 @@ from bpe_core.errors import (
     OutOfRangeError,
     TokenizationError,
 )
-from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
-from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
+from bpe_core.pretokenizers import (
+    AllowedSpecial,
+    Pretokenizer,
+    allowed_tokens,
+    check_text,
+    get_pretokenizer,
+)
 from bpe_core.tokenizer.decoding import OnInvalid, decode_utf8, join_bytes
 from bpe_core.tokenizer.encoding import OnUnknown, TextEncoder
 from bpe_core.tokenizer.rank_merging import explain_pieces
@@ -32,7 +37,7 @@ if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text doe
     import numpy as np
     from numpy.typing import NDArray
 
-    from bpe_core.views.notebook import View
+    from bpe_core.views import View
 
 
 class Tokenizer(Immutable):
@@ -123,7 +128,7 @@ class Tokenizer(Immutable):
         """Write the tokenizer in the format that the path's name says, as `bpe_core.save` does.
 
         >>> import tempfile
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     gpt2().save(f"{folder}/tokenizer.json")
         ...     Tokenizer.from_file(f"{folder}/tokenizer.json") == gpt2()
@@ -134,7 +139,7 @@ class Tokenizer(Immutable):
     def to_dict(self) -> dict[str, Any]:
         """Return what describes it as JSON values, without the vocabulary and the merges.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> gpt2().to_dict()["n_merges"], gpt2().to_dict()["pretokenizer"]
         (50000, 'gpt2')
         """
@@ -166,7 +171,7 @@ class Tokenizer(Immutable):
     def token_to_id(self, token: str | bytes) -> int | None:
         """Return the id of a token, or None; a text stands for its UTF-8, or a special token.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> [gpt2().token_to_id(token) for token in (" the", b" the", "<|endoftext|>", "no such")]
         [262, 262, 50256, None]
         """
@@ -182,7 +187,7 @@ class Tokenizer(Immutable):
     def id_to_token(self, id: int) -> bytes | None:
         """Return the bytes of an id, or None; bytes, because a token may end inside a character.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> gpt2().id_to_token(262), gpt2().id_to_token(50_257)
         (b' the', None)
         """
@@ -259,7 +264,7 @@ class Tokenizer(Immutable):
 
         Raises `OutOfRangeError` if there are not that many merges.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> shorter = gpt2().truncated(3)
         >>> [shorter.vocab[id] for id in shorter.encode(" the")]
         [b' t', b'he']
@@ -298,7 +303,7 @@ class Tokenizer(Immutable):
         `InvalidTextError` for a lone surrogate, `ArgumentTypeError` if `text` is not a str, and
         `TokenizationError` for any other value of `errors`.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> gpt2().encode("Hi<|endoftext|>", allowed_special="all")
         [17250, 50256]
         """
@@ -314,7 +319,7 @@ class Tokenizer(Immutable):
     ) -> list[list[int]]:
         """Return the ids of each of several texts; raises what `encode` raises.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> gpt2().encode_batch(["The quick", " fox"])
         [[464, 2068], [21831]]
         """
@@ -329,7 +334,7 @@ class Tokenizer(Immutable):
     ) -> NDArray[np.int32]:
         """Return the ids of a text as int32[n_tokens]; raises what `encode` raises.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> gpt2().encode_to_numpy("The quick")
         array([ 464, 2068], dtype=int32)
         """
@@ -344,7 +349,7 @@ class Tokenizer(Immutable):
         segment with id None. A separate end-of-word marker has length 0. Raises `InvalidTextError`
         for a lone surrogate.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> [(each.token, each.start, each.end) for each in gpt2().segments("to 漢")]
         [(b'to', 0, 2), (b' \xe6', 2, 4), (b'\xbc', 3, 4), (b'\xa2', 3, 4)]
         """
@@ -362,7 +367,7 @@ class Tokenizer(Immutable):
         symbol missing from the alphabet, "strict" raises `UnknownSymbolError`; "skip" explains the
         pieces on either side of it.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> (word,) = gpt2().explain("The")
         >>> [[gpt2().vocab[id] for id in step.symbols] for step in word.steps]
         [[b'T', b'he'], [b'The']]
@@ -386,11 +391,11 @@ class Tokenizer(Immutable):
 
         Raises what `segments` raises.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> gpt2().view("The quick brown fox")
         <View of 4 tokens>
         """
-        from bpe_core.views.notebook import view_tokens
+        from bpe_core.views import view_tokens
 
         return view_tokens(text, self, allowed_special)
 
@@ -403,7 +408,7 @@ class Tokenizer(Immutable):
         becomes one space before another word, and nothing before a special token or at the end.
         One space at the start is left out if encoding puts one in front of a text.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> gpt2().decode_bytes([2068, 10263])
         b' quick \xe5'
         """
@@ -419,7 +424,7 @@ class Tokenizer(Immutable):
         Ids may cut a character in two. With "replace", bytes that are not valid UTF-8 become
         U+FFFD; with "strict", they raise `TokenizationError`.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> gpt2().decode([464, 2068, 7586, 21831])
         'The quick brown fox'
         """
@@ -460,7 +465,7 @@ class Tokenizer(Immutable):
         )
 
     def _repr_html_(self) -> str:
-        from bpe_core.views.still import summarize_tokenizer
+        from bpe_core.views import summarize_tokenizer
 
         return summarize_tokenizer(self)
 
@@ -468,7 +473,7 @@ class Tokenizer(Immutable):
 def with_changes(tokenizer: Tokenizer, **changes: Any) -> Tokenizer:
     """Return a tokenizer with other arguments in place of some that it was made with.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> with_changes(gpt2(), pretokenizer="none").pretokenizer.name
     'none'
     """
@@ -486,7 +491,7 @@ def extended(
     The counts are kept if the tokenizer has counts too. Raises `ConfigError` for an id that exists,
     or merges that do not follow from the tokens.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> longer = extended(gpt2(), [(262, 262, 50257)])
     >>> longer.vocab[50257], longer.truncated(gpt2().n_merges) == gpt2()
     (b' the the', True)

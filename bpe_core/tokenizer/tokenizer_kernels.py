@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from bpe_core.kernels.compiling.choose import (
+from bpe_core.kernels import (
     MIN_BYTES_OF_CALL,
     MIN_BYTES_TO_ENCODE,
     compile_in_background,
@@ -13,7 +13,7 @@ from bpe_core.kernels.compiling.choose import (
     use_kernels,
     worth_waiting_for,
 )
-from bpe_core.pretokenizers.pretokenizers import Pretokenizer
+from bpe_core.pretokenizers import Pretokenizer
 from bpe_core.tokenizer.tables import TokenTable
 
 if TYPE_CHECKING:

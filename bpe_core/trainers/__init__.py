@@ -9,3 +9,40 @@ the same with kernels. Between merges, each asks whether to stop, and keeps thos
 `base_vocabulary` builds the vocabulary that all three start from, `continued` the one of continued
 training with its forbidden pairs, and `pair_table` counts the pairs before the first merge.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from bpe_core.trainers import compiled, incremental, reference
+    from bpe_core.trainers.base_vocabulary import GrowingVocabulary, split_symbols
+    from bpe_core.trainers.continued import AllowedPairs, ContinuedVocabulary, ForbiddenPairs
+    from bpe_core.trainers.fastest import learn_merges, text_bytes
+    from bpe_core.trainers.incremental import LearnedMerges, MergeState
+    from bpe_core.trainers.pair_tables import (
+        BITS,
+        RIGHT,
+        Entry,
+        PairQueue,
+        PairTable,
+        argsort_stable,
+        pair_table,
+        sort_keys,
+        sum_runs,
+        unpack_pair,
+    )
+    from bpe_core.trainers.reference import (
+        ReferenceRun,
+        apply_merge,
+        choose_pair,
+        count_pairs,
+        count_words,
+        encode_reference,
+        order_pairs,
+        short_pairs,
+        train_reference,
+    )
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -13,7 +13,7 @@ from copy import copy
 
 from bpe_core.errors import VocabularyTooSmallError
 from bpe_core.types import Base, TrainingConfig
-from bpe_core.unicode.byte_alphabet import BYTE_ORDER, META
+from bpe_core.unicode import BYTE_ORDER, META
 
 _PLACE_OF_BYTE = {bytes([byte]): place for place, byte in enumerate(BYTE_ORDER)}
 

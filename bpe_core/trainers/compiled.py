@@ -11,15 +11,21 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import NEVER, Layout
-from bpe_core.kernels import merging
-from bpe_core.kernels.arrays import longer
-from bpe_core.kernels.garbage import without_garbage_collection
-from bpe_core.kernels.hashing import EMPTY
-from bpe_core.kernels.merging import MergeLog, MergeScratch, Rule, Spelled
-from bpe_core.kernels.pair_index import PairIndex
-from bpe_core.kernels.row import Row, Tokens
-from bpe_core.kernels.threads import together
+from bpe_core.counting import NEVER, Layout
+from bpe_core.kernels import (
+    EMPTY,
+    MergeLog,
+    MergeScratch,
+    PairIndex,
+    Row,
+    Rule,
+    Spelled,
+    Tokens,
+    longer,
+    merging,
+    together,
+    without_garbage_collection,
+)
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued import ContinuedVocabulary, ForbiddenPairs
 from bpe_core.trainers.incremental import LearnedMerges
@@ -34,7 +40,7 @@ from bpe_core.trainers.indexing import (
     cut_row,
     with_room,
 )
-from bpe_core.trainers.pair_table import goes_by_slot, order_pairs
+from bpe_core.trainers.pair_tables import goes_by_slot, order_pairs
 from bpe_core.types import StopReason, TrainingConfig
 
 # Pairs rarer than the best count divided by this are not indexed until the best count falls that
@@ -62,7 +68,7 @@ def learn_merges(
     about every 20 ms with the number of merges done, the tokens saved since its last call, and the
     last pair's count.
 
-    >>> from bpe_core.counting.word_row import lay_out
+    >>> from bpe_core.counting import lay_out
     >>> config = TrainingConfig(258, special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, ())
     >>> layout = lay_out([vocabulary.start(b"abab")], [1])
@@ -305,7 +311,7 @@ def _spelled(forbidden: ForbiddenPairs | None, n_ids: int) -> Spelled:
 
 def compile_all() -> None:
     """Compile every kernel of this module by using it."""
-    from bpe_core.counting.word_row import lay_out
+    from bpe_core.counting import lay_out
 
     config = TrainingConfig(258, special_tokens=())
     vocabulary = GrowingVocabulary(config, ())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bpe_core.counting.word_row import BYTES_A_SLOT, Layout
-from bpe_core.kernels.compiling.choose import use_kernels
+from bpe_core.counting import BYTES_A_SLOT, Layout
+from bpe_core.kernels import use_kernels
 from bpe_core.trainers import incremental
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued import ContinuedVocabulary
@@ -16,7 +16,7 @@ from bpe_core.types import TrainingConfig
 def text_bytes(layout: Layout) -> int:
     """Return about how many bytes of ordinary text have as many slots as this layout.
 
-    >>> from bpe_core.counting.word_row import lay_out
+    >>> from bpe_core.counting import lay_out
     >>> text_bytes(lay_out([[7, 8], [7]], [3, 5]))
     72
     """
@@ -33,7 +33,7 @@ def learn_merges(
 
     Kernels are not waited for. The layout may be modified in place.
 
-    >>> from bpe_core.counting.word_row import lay_out
+    >>> from bpe_core.counting import lay_out
     >>> config = TrainingConfig(258, special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, ())
     >>> layout = lay_out([vocabulary.start(b"abab")], [1])

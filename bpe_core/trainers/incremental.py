@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import NEVER, Layout
+from bpe_core.counting import NEVER, Layout
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued import AllowedPairs, ContinuedVocabulary
-from bpe_core.trainers.pair_table import BITS, PairQueue, pair_table, unpack_pair
+from bpe_core.trainers.pair_tables import BITS, PairQueue, pair_table, unpack_pair
 from bpe_core.types import StopReason, TrainingConfig
 
 _MERGES_BETWEEN_YIELDS = 64
@@ -31,7 +31,7 @@ class MergeState:
     As in Hugging Face's trainer, overlapping occurrences are counted: `aaa` holds (a, a) twice,
     although only one of the two can merge. Pairs that may not merge are never counted.
 
-    >>> from bpe_core.counting.word_row import lay_out
+    >>> from bpe_core.counting import lay_out
     >>> state = MergeState(lay_out([[7, 7, 7]], [2]))
     >>> {unpack_pair(key): count for key, count in state.counts.items()}
     {(7, 7): 4}
@@ -161,7 +161,7 @@ def learn_merges(
     `should_stop` is called before each merge with the number of merges done, the tokens that the
     last merge saved, and the last pair's count; if it returns True, the merges so far are kept.
 
-    >>> from bpe_core.counting.word_row import lay_out
+    >>> from bpe_core.counting import lay_out
     >>> config = TrainingConfig(258, special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, ())
     >>> layout = lay_out([vocabulary.start(b"abab")], [1])

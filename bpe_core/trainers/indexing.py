@@ -8,13 +8,25 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels import pairs
-from bpe_core.kernels.arrays import aligned_zeros, longer
-from bpe_core.kernels.hashing import EMPTY
-from bpe_core.kernels.pair_index import ENTRIES, PAIRS, SLOTS, PairIndex
-from bpe_core.kernels.pairs import END, ENTRY, NEXT_SLOT, NEXT_WORD
-from bpe_core.kernels.row import BETWEEN, Row, Tokens
-from bpe_core.kernels.threads import n_threads, together
+from bpe_core.kernels import (
+    BETWEEN,
+    CELLS,
+    EMPTY,
+    END,
+    ENTRIES,
+    NEXT_SLOT,
+    NEXT_WORD,
+    PAIRS,
+    SLOTS,
+    PairIndex,
+    Row,
+    Tokens,
+    aligned_zeros,
+    longer,
+    n_threads,
+    pairs,
+    together,
+)
 
 SPARE: Final = 1024
 """The least room for more pairs, slots and heap entries in an index."""
@@ -94,7 +106,7 @@ def count_pairs(
     """
     tables = together([partial(_count_part, row, tokens, max_token_bytes, part) for part in parts])
     total = tables[0] if len(tables) == 1 else _add_tables(tables)
-    keys, counts, _, _ = total.reshape(-1, ENTRY)[total[2::ENTRY] > 0].T.copy()
+    keys, counts, _, _ = total.reshape(-1, CELLS)[total[2::CELLS] > 0].T.copy()
     return CountedPairs(keys, counts.view(np.int64), tables)
 
 
@@ -102,7 +114,7 @@ def _count_part(
     row: Row, tokens: Tokens, max_token_bytes: int, part: RowPart
 ) -> NDArray[np.uint64]:
     """Return the table of counts of a part of a row; see `pairs.count_row`."""
-    table = aligned_zeros(_MIN_ENTRIES * ENTRY)
+    table = aligned_zeros(_MIN_ENTRIES * CELLS)
     reached = np.zeros(4, np.int64)
     reached[[NEXT_SLOT, END, NEXT_WORD]] = part
     while not pairs.count_row(row, tokens, max_token_bytes, table, reached):
@@ -114,8 +126,8 @@ def _count_part(
 
 def _add_tables(tables: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     """Return a table of the pairs of several."""
-    n_pairs = sum(int(np.count_nonzero(table[2::ENTRY])) for table in tables)
-    total = aligned_zeros((1 << max(12, (2 * n_pairs).bit_length())) * ENTRY)
+    n_pairs = sum(int(np.count_nonzero(table[2::CELLS])) for table in tables)
+    total = aligned_zeros((1 << max(12, (2 * n_pairs).bit_length())) * CELLS)
     for table in tables:
         pairs.add_counts(table, total)
     return total

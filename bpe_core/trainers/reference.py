@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary, split_symbols
 from bpe_core.types import Merge, Pair, PretokenCounts, StopReason, TieBreak, TrainingConfig
-from bpe_core.unicode.byte_alphabet import META
+from bpe_core.unicode import META
 
 
 @dataclass(frozen=True, slots=True)

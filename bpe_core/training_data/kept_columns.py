@@ -10,13 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import describe, is_a, several
-from bpe_core.corpus.columns import ROWS_DESCRIBED, quoted
-from bpe_core.corpus.notes import listed
-from bpe_core.corpus.urls import reading, shown
+from bpe_core.corpus import ROWS_DESCRIBED, listed, quoted, reading, shown
 from bpe_core.errors import ArgumentTypeError, ConfigError, UnsupportedFileError
 from bpe_core.extras import import_arrow
-from bpe_core.scale.sources import DescribedFile
-from bpe_core.scale.steps import Record, WorkFolder
+from bpe_core.scale import DescribedFile, Record, WorkFolder
 
 IDS: Final = "input_ids"
 N_TOKENS: Final = "n_tokens"

@@ -9,10 +9,10 @@ from typing import Annotated, Final
 
 import numpy as np
 
-from bpe_core.corpus.urls import names_in, reading, shown
+from bpe_core.corpus import names_in, reading, shown
 from bpe_core.errors import FormatError, IntegrityError, NewerFormatError
 from bpe_core.extras import import_arrow, needs_extra
-from bpe_core.formats.load_save import loads
+from bpe_core.formats import loads
 from bpe_core.training_data.shard_formats import Dtype, Format
 
 with needs_extra("tables", "Encoding a corpus"):

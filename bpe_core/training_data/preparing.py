@@ -13,17 +13,12 @@ from uuid import uuid4
 
 import numpy as np
 
-from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.corpus.urls import reading
+from bpe_core.corpus import DecodingErrors, reading
 from bpe_core.errors import ConfigError, EmptyCorpusError
-from bpe_core.formats.running.base_encoders import OwnEncoder
-from bpe_core.formats.transformers_folder import special_roles
-from bpe_core.kernels.threads import n_threads
-from bpe_core.scale.engines import Engine, ThisProcess
-from bpe_core.scale.steps import DividedSources, WorkFolder, divide_sources
-from bpe_core.scale.stretches import Stretch
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.formats import OwnEncoder, special_roles
+from bpe_core.kernels import n_threads
+from bpe_core.scale import DividedSources, Engine, Stretch, ThisProcess, WorkFolder, divide_sources
+from bpe_core.tokenizer import Encoder, Tokenizer
 from bpe_core.training_data.kept_columns import check_columns, check_files
 from bpe_core.training_data.manifest import EosFacts
 from bpe_core.training_data.shard_formats import Dtype, Format, dtype_for
@@ -145,7 +140,7 @@ def find_eos(encoder: Encoder, eos: str | None) -> EosFacts | None:
 
     Raises ConfigError if there is none.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> find_eos(gpt2(), "auto")
     EosFacts(token='<|endoftext|>', id=50256)
     """

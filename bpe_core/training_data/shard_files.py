@@ -14,9 +14,8 @@ from typing import Any, BinaryIO, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus.urls import reading, version_at
-from bpe_core.scale.steps import Record, WorkFolder
-from bpe_core.scale.stretches import key_for
+from bpe_core.corpus import reading, version_at
+from bpe_core.scale import Record, WorkFolder, key_for
 from bpe_core.training_data.kept_columns import read_columns
 from bpe_core.training_data.shard_formats import Format, Ids, Rows, write_shard
 from bpe_core.training_data.stretch_ids import read_documents

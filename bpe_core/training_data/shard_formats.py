@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Final, Literal, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus.urls import writing
+from bpe_core.corpus import writing
 from bpe_core.errors import ConfigError
 from bpe_core.extras import import_arrow
 from bpe_core.training_data.kept_columns import IDS, N_TOKENS

@@ -17,21 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import describe, is_a
-from bpe_core.corpus.urls import reading, shown
-from bpe_core.counting.words import split_runs
+from bpe_core.corpus import reading, shown
+from bpe_core.counting import split_runs
 from bpe_core.errors import ArgumentTypeError, TokenizationError
-from bpe_core.formats.load_save import dumps, loads
-from bpe_core.formats.opening.open_encoder import open_plainest
-from bpe_core.kernels.compiling.choose import wait_for_kernels, worth_waiting_for
-from bpe_core.pretokenizers.blocks import Section, sections
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.pretokenizers.scanners import SCANNERS
-from bpe_core.scale.documents import StretchReading
-from bpe_core.scale.steps import Record, WorkFolder
-from bpe_core.scale.stretches import Stretch, key_for
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.shared_blocks import Encoded
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.formats import dumps, loads, open_plainest
+from bpe_core.kernels import wait_for_kernels, worth_waiting_for
+from bpe_core.pretokenizers import SCANNERS, Section, get_pretokenizer, sections
+from bpe_core.scale import Record, Stretch, StretchReading, WorkFolder, key_for
+from bpe_core.tokenizer import Encoded, Encoder, Tokenizer
 from bpe_core.training_data.kept_columns import Values, writing_columns
 from bpe_core.training_data.manifest import TOKENIZER_NAME
 
@@ -308,7 +301,7 @@ def share_tokenizer(encoder: Encoder, path: str, folder: WorkFolder) -> SharedTo
 def cutting_pretokenizer(encoder: Encoder) -> str:
     """Return the pre-tokenizer where a document may be cut and encoded in parts, or "none".
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> cutting_pretokenizer(gpt2())
     'gpt2'
     """

@@ -214,7 +214,7 @@ def script_codes(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
 
     Everything but letters and marks is NO_LETTER.
 
-    >>> from bpe_core.unicode.kinds import code_points
+    >>> from bpe_core.unicode import code_points
     >>> [SCRIPT_GROUPS[code] for code in script_codes(code_points("ж漢!"))]
     ['Cyrillic letters', 'Han characters', 'no letters']
     >>> script_codes(code_points("ー")).tolist() == [SHARED_LETTER]

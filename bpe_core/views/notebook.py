@@ -12,14 +12,12 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from bpe_core.comparison.alignment import differing_columns
+from bpe_core.comparison import differing_columns
 from bpe_core.errors import ConfigError
 from bpe_core.extras import needs_extra
-from bpe_core.pretokenizers.special_tokens import AllowedSpecial, check_text
-from bpe_core.runs.close_races import opening_step
-from bpe_core.runs.run import TrainingRun
-from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
-from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
+from bpe_core.pretokenizers import AllowedSpecial, check_text
+from bpe_core.runs import TrainingRun, opening_step
+from bpe_core.tokenizer import Boundaries, Encoder, NamedEncoder, boundaries
 from bpe_core.views import still
 from bpe_core.views.component_files import (
     COMPARE_STYLES,
@@ -63,7 +61,7 @@ class View:
     works in a saved notebook, without a kernel and without an extension. Where scripts are not
     allowed, as in a notebook from a stranger, `still` is shown. marimo shows the `widget`.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> gpt2().view("The quick")
     <View of 2 tokens>
     """
@@ -100,7 +98,7 @@ class View:
 
         Raises `MissingExtraError` without the extra "notebook".
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> sorted(gpt2().view("The quick").widget().parts)
         ['css', 'data']
         """
@@ -120,7 +118,7 @@ def view_tokens(
 ) -> View:
     """Return a view of a text's tokens, at most `MAX_TOKENS` of them; raises as `segments` does.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> view_tokens("The <b>", gpt2()).still.count("&lt;")
     1
     """
@@ -147,7 +145,7 @@ def view_tokens(
 def view_comparison(text: str, encoders: Sequence[NamedEncoder]) -> View:
     """Return a view of a text under several tokenizers, of at most `MAX_COMPARED` characters.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> view_comparison("hug", [NamedEncoder("GPT-2", gpt2()), NamedEncoder("bytes", gpt2())])
     <View of 3 characters under 2 tokenizers>
     """
@@ -184,7 +182,7 @@ def view_run(run: TrainingRun, step: int | None = None, words: str = "") -> View
 
     Of a long run, the race and the reasons are included only for the merges around the step.
 
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.runs import train
     >>> view_run(train(["hug hugs"], vocab_size=259))
     <View of 2 merges>
     """

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.word_row import NEVER
-from bpe_core.pretokenizers.special_tokens import check_text
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.stop_reasons import stop_sentence
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.trainers.base_vocabulary import split_symbols
+from bpe_core.counting import NEVER
+from bpe_core.pretokenizers import check_text
+from bpe_core.runs import TrainingRun, stop_sentence
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.trainers import split_symbols
 from bpe_core.views.token_packing import tokens_for_browser
 
 WHOLE_RUN = 5_000
@@ -61,8 +60,8 @@ def block_starts(run: TrainingRun) -> list[int]:
     The blocks of a long run, or of a large corpus, take about the same time to trace. The first
     merges join the most, so their blocks hold fewer merges.
 
-    >>> from bpe_core.corpus.corpus import Corpus
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.runs import train
     >>> from bpe_core.types import TrainingConfig
     >>> block_starts(train(Corpus.from_word_counts({"hug": 10}), TrainingConfig(258)))
     [0]

@@ -9,11 +9,8 @@ from html import escape
 from typing import Final
 
 from bpe_core.checks import printable
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.stop_reasons import stop_sentence
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.segment_arrays import Boundaries
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.runs import TrainingRun, stop_sentence
+from bpe_core.tokenizer import Boundaries, Encoder, Tokenizer
 from bpe_core.types import Merge
 from bpe_core.views.component_files import COMPONENTS
 
@@ -34,8 +31,8 @@ def draw_tokens(
 ) -> str:
     """Return the first tokens of a text as coloured HTML; `n_tokens` is how many there are in all.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> from bpe_core.tokenizer.segment_arrays import boundaries
+    >>> from bpe_core.tokenizer import gpt2
+    >>> from bpe_core.tokenizer import boundaries
     >>> "&lt;" in draw_tokens("<b", boundaries("<b", gpt2()), gpt2(), 2)
     True
     """
@@ -57,7 +54,7 @@ def draw_tokens(
 def draw_merges(run: TrainingRun) -> str:
     """Return a run's first merges as an HTML table.
 
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.runs import train
     >>> draw_merges(train(["hug hugs"], vocab_size=259)).count("<tr>")
     3
     """
@@ -79,7 +76,7 @@ def draw_merges(run: TrainingRun) -> str:
 def summarize_tokenizer(tokenizer: Tokenizer) -> str:
     """Return a tokenizer's properties and first merges as an HTML table.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> "50,257" in summarize_tokenizer(gpt2())
     True
     """
@@ -89,7 +86,7 @@ def summarize_tokenizer(tokenizer: Tokenizer) -> str:
 def summarize_run(run: TrainingRun) -> str:
     """Return a run's properties and first merges as an HTML table.
 
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.runs import train
     >>> "It stopped because" in summarize_run(train(["hug hugs"], vocab_size=259))
     True
     """

@@ -13,16 +13,11 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bpe_core.comparison.alignment import Stretches
-from bpe_core.formats.running.base_encoders import LibraryEncoder
-from bpe_core.formats.running.before_merging import Spaces
-from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
-from bpe_core.tokenizer.equivalent_tokenizer import changes_text, made_by_merges
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.segment_arrays import Boundaries
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.comparison import Stretches
+from bpe_core.formats import AcrossWordsTokenizer, LibraryEncoder, Spaces
+from bpe_core.tokenizer import Boundaries, Encoder, Tokenizer, changes_text, made_by_merges
 from bpe_core.types import Pair
-from bpe_core.unicode.kinds import code_points
+from bpe_core.unicode import code_points
 
 _TOKENS_CONSIDERED = 400
 _SPACES = np.array([point for point in range(0x3001) if chr(point).isspace()], np.uint32)
@@ -175,8 +170,8 @@ def tokens_for_browser(vocab: Mapping[int, bytes]) -> list[str | list[int]]:
 def find_longest_word(found: Boundaries, encoder: Encoder) -> int | None:
     """Return the index of the longest word near the start of a text, or None without tokens.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
-    >>> from bpe_core.tokenizer.segment_arrays import boundaries
+    >>> from bpe_core.tokenizer import gpt2
+    >>> from bpe_core.tokenizer import boundaries
     >>> find_longest_word(boundaries("to the tokens", gpt2()), gpt2())
     2
     """

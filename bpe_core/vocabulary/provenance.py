@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import describe, is_whole
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.counting.word_row import Layout
+from bpe_core.corpus import Corpus
+from bpe_core.counting import Layout
 from bpe_core.errors import InvalidTokenIdError
-from bpe_core.runs.run import TrainingRun
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.runs import TrainingRun
+from bpe_core.tokenizer import Tokenizer
 
 _MAX_LETTERS_AROUND = 110
 _MAX_WORDS = 5_000
@@ -82,7 +82,7 @@ def token_origin(run: TrainingRun, id: int, n_words: int = 8) -> TokenOrigin:
 
     Counts are exact for the training text. Raises `InvalidTokenIdError`.
 
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.runs import train
     >>> from bpe_core.types import TrainingConfig
     >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5})
     >>> run = train(corpus, TrainingConfig(258, special_tokens=()))
@@ -138,7 +138,7 @@ def source_lines(run: TrainingRun, corpus: Corpus, id: int, n_lines: int = 6) ->
     document if there are several. The search stops after two million characters, and skips a
     longer document if its pre-tokenizer needs the whole of it.
 
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.runs import train
     >>> from bpe_core.types import TrainingConfig
     >>> corpus = Corpus.from_text("a pug\\nhugs bugs")
     >>> run = train(corpus, TrainingConfig(257, special_tokens=()))

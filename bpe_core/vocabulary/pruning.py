@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import ConfigError
-from bpe_core.kernels.row import BETWEEN
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.kernels import BETWEEN
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts, read_only
-from bpe_core.vocabulary.audit import count_uses, with_parts
+from bpe_core.vocabulary.auditing import count_uses, with_parts
 
 if TYPE_CHECKING:
-    from bpe_core.runs.run import TrainingRun
+    from bpe_core.runs import TrainingRun
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ def prune(tokenizer: Tokenizer, uses: NDArray[np.int64], min_uses: int = 1) -> P
 
     Raises `ConfigError` if `uses` does not cover every id of the vocabulary.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> uses = np.zeros(50257, np.int64)
     >>> uses[gpt2().encode("hugging")] = 1
     >>> pruned = prune(gpt2(), uses)
@@ -82,7 +82,7 @@ def keep_only(tokenizer: Tokenizer, kept: Collection[int]) -> tuple[Tokenizer, N
     `kept` has the alphabet, the special tokens, and all parts of the tokens kept; the old ids are
     int32[n_kept], read-only. Merges stay in their order.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> alphabet = {*gpt2().base_ids.values(), 50256}
     >>> smaller, old_ids = keep_only(gpt2(), alphabet | {262, 256, 258})
     >>> smaller.vocab_size, old_ids[-3:].tolist(), smaller.vocab[258]
@@ -117,10 +117,10 @@ def added_in_run(run: TrainingRun, pruned: Pruned) -> int:
 
     Only words that contain a removed token are encoded again: no merge of the others was removed.
 
-    >>> from bpe_core.corpus.corpus import Corpus
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.runs import train
     >>> from bpe_core.types import TrainingConfig
-    >>> from bpe_core.vocabulary.audit import uses_in_run
+    >>> from bpe_core.vocabulary import uses_in_run
     >>> corpus = Corpus.from_word_counts({"hug": 9, "pun": 1})
     >>> run = train(corpus, TrainingConfig(260, special_tokens=()))
     >>> added_in_run(run, prune(run.tokenizer, uses_in_run(run), min_uses=2))

@@ -36,11 +36,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from bpe_core.errors import BpeError
-from bpe_core.unicode.utf8_states import are_whole_characters
+from bpe_core.unicode import are_whole_characters
 from bpe_core.vocabulary.token_chains import Obstacle, TokenChains
 
 if TYPE_CHECKING:
-    from bpe_core.tokenizer.tokenizer import Tokenizer
+    from bpe_core.tokenizer import Tokenizer
 
 Reason = Obstacle | Literal["pre-tokenizer"]
 REASONS: Final[dict[Reason, str]] = {
@@ -74,7 +74,7 @@ def find_unreachable(tokenizer: Tokenizer, should_stop: ShouldStop | None = None
     Raises CancelledError once `should_stop`, called with the number of tokens done and their total,
     returns True.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> found = find_unreachable(gpt2().truncated(300))
     >>> sorted(gpt2().vocab[id].hex() for id in found.unreachable)[:3], found.undecided
     (['c0', 'c1', 'f5'], ())

@@ -13,14 +13,13 @@ import regex
 from numpy.typing import NDArray
 
 from bpe_core.errors import PatternTimeoutError, SearchError
-from bpe_core.pretokenizers.pretokenizers import MATCH_FAILURES, compile_pattern, failed_match
-from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
+from bpe_core.pretokenizers import MATCH_FAILURES, compile_pattern, failed_match
+from bpe_core.tokenizer import made_by_merges
 from bpe_core.types import read_only
-from bpe_core.unicode.kinds import token_script
-from bpe_core.unicode.utf8_states import are_whole_characters
+from bpe_core.unicode import are_whole_characters, token_script
 
 if TYPE_CHECKING:
-    from bpe_core.tokenizer.protocol import Encoder
+    from bpe_core.tokenizer import Encoder
 
 SearchBy = Literal["text", "bytes", "regex"]
 SortBy = Literal["id", "length", "use"]
@@ -61,7 +60,7 @@ class Query:
 class Vocabulary:
     """The tokens of a tokenizer in columns, in order of id; arrays are read-only.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> vocabulary = Vocabulary(gpt2())
     >>> rows = vocabulary.find(Query("hugg"))
     >>> vocabulary.ids[rows].tolist(), vocabulary.tokens[rows[0]]

@@ -11,11 +11,11 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
-from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.unicode.utf8_states import BETWEEN_CHARACTERS, list_entries
+from bpe_core.tokenizer import merge_symbols
+from bpe_core.unicode import BETWEEN_CHARACTERS, list_entries
 
 if TYPE_CHECKING:
-    from bpe_core.tokenizer.tokenizer import Tokenizer
+    from bpe_core.tokenizer import Tokenizer
     from bpe_core.types import Merge
 
 Obstacle = Literal["other-merges", "no-utf8", "no-neighbours"]

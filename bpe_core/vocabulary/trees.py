@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bpe_core.tokenizer.tokenizer import Tokenizer
+    from bpe_core.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class TreeNode:
 class Derivations:
     """The merges of a tokenizer, indexed by the token they make and by its parts.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> derivations = Derivations(gpt2())
     >>> tree = derivations.tree(262)
     >>> [(gpt2().vocab[node.id], node.rank, node.parts) for node in tree[:3]]
@@ -190,7 +190,7 @@ class Derivations:
     def n_symbols(self, id: int) -> int:
         """Return the number of symbols in a token; one merge fewer joins them.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> Derivations(gpt2()).n_symbols(262)
         4
         """

@@ -9,17 +9,22 @@ from functools import cache
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.adapting.extend import extend
-from bpe_core.corpus.samples import load_sample
-from bpe_core.formats.load_save import dumps
+from bpe_core.adapting import extend
+from bpe_core.corpus import load_sample
+from bpe_core.formats import dumps
 from bpe_core.formats.opening.opening import open_files
 from tests.app.pages import OpenApp, all_sent, in_address, paste
 from tests.app.training import until_ended
-from ui.storage.base_tokenizer import BaseName
-from ui.storage.held_out_text import divide
-from ui.storage.run_files import CorpusOrigin
-from ui.storage.run_store import StoredRun, Trained, load_run, store_run_to_show
-from ui.storage.upload_store import keep_tokenizer
+from ui.storage import (
+    BaseName,
+    CorpusOrigin,
+    StoredRun,
+    Trained,
+    divide,
+    keep_tokenizer,
+    load_run,
+    store_run_to_show,
+)
 
 TEXT = "".join(f"Schifffahrtsgesellschaft {n} und Donaudampfschifffahrt\n" for n in range(400))
 N_TOKENS = 12

@@ -13,17 +13,17 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.vocabulary.reachability import Reachability, find_unreachable
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.vocabulary import Reachability, find_unreachable
 from tests.browser.serving import running_app
 from tests.browser.unchecked_server import check_nothing
 from tests.new_process import ROOT
 from ui.adapt import background_work as adapting
 from ui.compare import compared
-from ui.host.sized_cache import server_cache
+from ui.host import server_cache
 from ui.lab import measurements
 from ui.pair_frequencies import sample_part
-from ui.run import downloads as opening
+from ui.run import download_part as opening
 from ui.serving.warm_up import warm_up_rest
 from ui.shell.workspace import state_key
 from ui.tokenizers.downloads import downloads

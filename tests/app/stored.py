@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpe_core as bpe
-from ui.storage.run_store import Trained, store_run
+from ui.storage import Trained, store_run
 
 _, NOTHING_HELD_OUT = bpe.Corpus.from_text("x").split(0.0)
 

@@ -14,10 +14,8 @@ import tokenizers
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.adapting.adapted import trace_ids
-from bpe_core.adapting.extend import extend
-from bpe_core.formats.adapted.adapted_files import ROWS, row_files
-from bpe_core.formats.load_save import dumps, loads
+from bpe_core.adapting import extend, trace_ids
+from bpe_core.formats import ROWS, dumps, loads, row_files
 from tests.app.adapting import (
     TEXT,
     open_extended,
@@ -31,10 +29,9 @@ from tests.app.adapting import (
 from tests.app.pages import OpenApp, in_address, metrics, page_text, paste, sent_table
 from tests.app.training import assert_press_is_refused, draw_after, known_work
 from tests.waiting import wait_until
-from ui.adapt import background_work, files_part
-from ui.adapt.files_part import MODEL_LINES
+from ui.adapt import MODEL_LINES, background_work, files_part
 from ui.adapt.swapped import Swapped
-from ui.run.downloads import zipped
+from ui.run import zipped
 
 NO_INTERVAL = "No interval: it takes 20 documents, and there"
 

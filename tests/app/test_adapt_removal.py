@@ -10,9 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.adapting.replace import replace
-from bpe_core.adapting.shrink import Removals, remove_leaves
-from bpe_core.unicode.kinds import token_script
+from bpe_core.adapting import Removals, remove_leaves, replace
+from bpe_core.unicode import token_script
 from tests.app.adapting import TEXT, choose, open_small_base, read_verdict, small_base
 from tests.app.pages import OpenApp, paste, read_query, unescaped_text
 from tests.app.training import assert_press_is_refused, draw_after
@@ -21,8 +20,8 @@ from ui.adapt import background_work
 from ui.adapt.adapting_process import Removable
 from ui.adapt.background_work import Order
 from ui.adapt.swapped import Swapped
-from ui.look.labels import token_label
-from ui.storage.held_out_text import HELD_OUT_SEED
+from ui.look import token_label
+from ui.storage import HELD_OUT_SEED
 
 
 @pytest.fixture

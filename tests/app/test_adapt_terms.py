@@ -12,11 +12,9 @@ from sentencepiece import SentencePieceProcessor
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.adapting.adapted import count_with_missing
-from bpe_core.adapting.gains import cut_after, list_new_ids
-from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
-from bpe_core.formats.load_save import dumps
-from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.adapting import DEFAULT_COVERAGE, count_with_missing, cut_after, list_new_ids
+from bpe_core.formats import dumps
+from bpe_core.tokenizer import gpt2
 from tests.app.adapting import (
     open_extended,
     open_with_base,
@@ -36,7 +34,7 @@ from tests.app.pages import (
 from tests.app.training import held_back, known_work
 from tests.waiting import wait_until
 from ui.adapt import background_work, files_part
-from ui.storage.run_store import StoredRun
+from ui.storage import StoredRun
 from ui.train.presets import CONFIGS, LLAMA
 
 TEXT = "".join(

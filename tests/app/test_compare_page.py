@@ -8,15 +8,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.comparison.comparison import compare
-from bpe_core.comparison.parts import compute_gain
-from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_result
+from bpe_core.comparison import compare, compute_gain
+from bpe_core.tokenizer import gpt2, gpt2_golden_result
 from tests.app.pages import OpenApp, all_sent, errors, page_text, sent, sent_table, sentence, upload
 from tests.app.stored import store, store_hugs
-from ui.compare import evaluation, languages, passage, terms_part
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
-from ui.storage.upload_store import UploadedCorpus, keep_uploaded
-from ui.tokenizers.costs import money
+from ui.compare import evaluation, languages, passage, terms
+from ui.storage import SAMPLE_RUN_ID, UploadedCorpus, keep_uploaded, load_run
+from ui.tokenizers import money
 
 
 def test_the_figures_match_the_core_on_held_out_text(open_app: OpenApp) -> None:
@@ -118,7 +116,7 @@ def test_only_the_chosen_part_is_computed_and_drawn(
         raise AssertionError
 
     monkeypatch.setattr(languages, "compare_languages_on", fail)
-    monkeypatch.setattr(terms_part, "cut_terms_with", fail)
+    monkeypatch.setattr(terms, "cut_terms_with", fail)
     monkeypatch.setattr(passage, "read_by_all", fail)
     for part in ("Verdict", "Figures"):
         app = open_app("compare", part=part)

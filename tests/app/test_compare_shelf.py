@@ -12,10 +12,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import load_sample
-from bpe_core.formats.load_save import dumps
-from bpe_core.published.cache import VARIABLE
-from bpe_core.published.catalogue import CATALOGUE
+from bpe_core.corpus import load_sample
+from bpe_core.formats import dumps
+from bpe_core.published import CATALOGUE, VARIABLE
 from tests.app.pages import (
     OpenApp,
     all_sent,
@@ -31,11 +30,11 @@ from tests.app.training import draw_after
 from tests.loopback_hub import LoopbackHub, loopback_hub
 from tests.oracles import TOKENIZERS
 from tests.unit.test_fetch import no_network
-from ui.host.settings import settings
-from ui.look.labels import plain_markdown
+from ui.host import settings
+from ui.look import plain_markdown
 from ui.shell.workspace import state_key
-from ui.tokenizers import downloads
-from ui.tokenizers.shelf import FILE_PREFIX, Shelf, open_member
+from ui.tokenizers import FILE_PREFIX, downloads
+from ui.tokenizers.shelf import Shelf, open_member
 
 SMALL = bpe.train(load_sample("notebook"), bpe.TrainingConfig(vocab_size=280))
 (NATIVE,) = dumps(SMALL.tokenizer, "native").values()

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.comparison.terms import MAX_TERMS, cut_terms, terms_by_loss
-from bpe_core.corpus.samples import parallel_texts
-from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.comparison import MAX_TERMS, cut_terms, terms_by_loss
+from bpe_core.corpus import parallel_texts
+from bpe_core.tokenizer import gpt2
 from tests.app.pages import OpenApp, all_sent, in_address, page_text, press, sent_table, upload
 from tests.language_costs import compare_languages
-from ui.compare.terms_part import FIRST_TERMS
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.compare.terms import FIRST_TERMS
+from ui.storage import SAMPLE_RUN_ID, load_run
 
 HOSTILE = "<img src=x onerror=alert(1)>\n=cmd|' /C calc'!A0\n**bold** $y$\n\u202eevil"
 

@@ -11,17 +11,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.comparison.blocks import Blocks
-from bpe_core.comparison.comparison import measure_on
-from bpe_core.comparison.measurement import Measured
-from bpe_core.corpus.samples import load_sample
+from bpe_core.comparison import Blocks, Measured, measure_on
+from bpe_core.corpus import load_sample
 from tests.app.pages import OpenApp, sent_table, sentence
 from tests.app.stored import store
 from tests.app.training import draw_after, known_work
 from tests.waiting import wait_until
 from ui.compare import compared
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
-from ui.work.background import TooMuchWorkError
+from ui.storage import SAMPLE_RUN_ID, load_run
+from ui.work import TooMuchWorkError
 
 SAMPLE = 2_000
 TIME_LEFT = re.compile(r"Whole text: .+ of .+, .+ a second, about \d+ (s|min|h) left")

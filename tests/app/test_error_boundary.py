@@ -73,7 +73,7 @@ def page_that_fails_at_times() -> None:
     """Draw a page that can fail; AppTest runs this body as a script, so it imports all it needs."""
     import streamlit as st
 
-    from ui.corpus.own_text_field import set_own_text
+    from ui.corpus import set_own_text
     from ui.shell import frame
 
     class Page:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.adapting.shrink import shrink
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.held_out import HeldOut
-from bpe_core.files.store import new_id
+from bpe_core.adapting import shrink
+from bpe_core.corpus import Corpus, HeldOut
+from bpe_core.files import new_id
 from tests.app.adapting import small_base
 from tests.app.pages import (
     OpenApp,
@@ -23,10 +22,8 @@ from tests.projects import projects
 from tests.zipping import make_zip
 from ui.adapt.background_work import Order, shrink_in_process
 from ui.corpus.uploads import USUAL
-from ui.storage.held_out_text import HELD_OUT_SEED, divide
-from ui.storage.run_store import load_run, run_corpus
-from ui.storage.upload_store import UploadedCorpus, keep_uploaded
-from ui.work.task import Task
+from ui.storage import HELD_OUT_SEED, UploadedCorpus, divide, keep_uploaded, load_run, run_corpus
+from ui.work import Task
 
 DOCUMENTS = {
     f"{n // 6}/{n // 2}/{n}.txt": "".join(f"{n} {line} word{n % 7} of it\n" for line in range(60))

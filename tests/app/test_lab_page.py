@@ -9,23 +9,20 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.corpus.samples import load_sample
-from bpe_core.lab.measurements import (
-    LabOrder,
-    small_order,
-)
-from bpe_core.published.cache import VARIABLE
-from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.corpus import load_sample
+from bpe_core.lab import LabOrder, small_order
+from bpe_core.published import VARIABLE
+from bpe_core.tokenizer import gpt2
 from tests.app.pages import in_address, press
 from tests.app.training import draw_after
 from tests.oracles import TOKENIZERS
 from tests.waiting import wait_until
 from ui.corpus.own_text_field import OwnText, OwnTexts
-from ui.lab import measurements
-from ui.lab.measurements import MeasurementManager, MeasurementStatus
+from ui.lab import MeasurementStatus, measurements
+from ui.lab.measurements import MeasurementManager
 from ui.shell.workspace import state_key
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
-from ui.work.background import TooMuchWorkError
+from ui.storage import SAMPLE_RUN_ID, load_run
+from ui.work import TooMuchWorkError
 
 SHORT = "Hugs or whatever. "
 

@@ -11,11 +11,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import parallel_texts
+from bpe_core.corpus import parallel_texts
 from tests.app.pages import all_sent, press
 from ui.corpus.own_text_field import OwnText, OwnTexts
+from ui.lessons import LESSONS
 from ui.lessons.languages import N_MERGES, TaughtLanguage
-from ui.lessons.navigation import LESSONS
 from ui.lessons.parts import MAX_TEXT_LENGTH, Answers, cut_text
 
 STEPS = [

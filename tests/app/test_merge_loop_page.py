@@ -5,12 +5,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import load_sample
-from bpe_core.runs.close_races import opening_step
+from bpe_core.corpus import load_sample
+from bpe_core.runs import opening_step
 from tests.app.pages import OpenApp, in_address, sent
 from tests.app.stored import store
 from ui.merge_loop import player_run
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage import SAMPLE_RUN_ID, load_run
 
 FIRST_SIGHT = "5"  # where the sample opens: past merges of white space, at a close race of letters
 

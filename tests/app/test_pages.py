@@ -15,11 +15,10 @@ from tests.app.stored import store_hugs
 from tests.app.training import train
 from tests.app_pages import PAGES, PAGES_OF_A_RUN, START
 from tests.new_process import ROOT, run_python
-from ui.components.start_loop import MAX_SENTENCE_LENGTH
+from ui.components import MAX_SENTENCE_LENGTH
 from ui.shell import address
 from ui.shell.recent_runs import MAX_RECENT_RUNS
-from ui.storage import run_store
-from ui.storage.run_store import SAMPLE_RUN_ID
+from ui.storage import SAMPLE_RUN_ID, run_store
 
 
 @pytest.mark.parametrize(("page", "title"), [("start", START), *PAGES.items()])

@@ -12,16 +12,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.adapting.extend import extend
-from bpe_core.runs.pair_lives import PairLives
-from bpe_core.runs.sample_check import check_parts
+from bpe_core.adapting import extend
+from bpe_core.runs import PairLives, check_parts
 from tests.app.pages import OpenApp, in_address, metrics, page_text, press, unescaped_text, upload
 from tests.app.stored import store, store_hugs
 from tests.waiting import wait_until
 from ui.pair_frequencies.sample_part import checking, checks, stored_text, verdict_on
-from ui.storage.base_tokenizer import BaseName
-from ui.storage.run_files import MAX_KEPT, CorpusOrigin
-from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
+from ui.storage import MAX_KEPT, SAMPLE_RUN_ID, BaseName, CorpusOrigin, Trained, load_run, store_run
 
 PAGE = "pair_frequencies"
 SIZES = "How large?"

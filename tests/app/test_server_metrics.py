@@ -15,8 +15,7 @@ from benchmarks.app_client import connected_tab
 from benchmarks.visitors import figures, make_text
 from tests.browser.serving import find_server, running_app
 from ui.serving.metrics import StoreSize, store_size
-from ui.storage.run_store import Trained, store_run
-from ui.storage.upload_store import keep_text
+from ui.storage import Trained, keep_text, store_run
 
 STARTED = {
     "visitors": 0,

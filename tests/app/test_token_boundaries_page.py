@@ -10,19 +10,17 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.formats.load_save import dumps
+from bpe_core.formats import dumps
 from bpe_core.formats.opening.opening import open_files
-from bpe_core.published.cache import VARIABLE
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.published import VARIABLE
+from bpe_core.tokenizer import NamedEncoder, gpt2
 from tests.app.pages import OpenApp, errors, in_address, page_text, sent
 from tests.foreign_models import described, library_encoder, word_piece
 from tests.oracles import TOKENIZERS, opened_by_name
 from tests.unit.test_token_view_packing import unpacked
 from tests.zipping import make_zip
 from ui.corpus import own_reading
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
-from ui.storage.upload_store import keep_tokenizer
+from ui.storage import SAMPLE_RUN_ID, keep_tokenizer, load_run
 from ui.token_boundaries import opened_file
 from ui.vocabulary.inspection import OWN_TEXT
 

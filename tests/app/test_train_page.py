@@ -15,8 +15,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
 import bpe_core as bpe
-from bpe_core.formats.checking.readers import find_reader
-from bpe_core.formats.transformers_folder import FOLDER
+from bpe_core.formats import FOLDER, find_reader
 from bpe_core.pretokenizers import pretokenizers
 from tests.app.pages import OpenApp, errors, in_address, page_text, paste, unescaped_text, upload
 from tests.app.training import (
@@ -30,13 +29,11 @@ from tests.app.training import (
 )
 from tests.waiting import wait_until
 from ui.look.glossary import GLOSSARY
-from ui.run.downloads import checks, downloads
-from ui.storage.held_out_text import HELD_OUT_SEED
-from ui.storage.run_files import CorpusOrigin
-from ui.storage.run_store import MAX_UNCLAIMED, SAMPLE_RUN_ID, Trained, load_run, store_run
-from ui.work import jobs
-from ui.work.background import TooMuchWorkError
-from ui.work.task import Status
+from ui.run import downloads
+from ui.run.download_part import checks
+from ui.storage import HELD_OUT_SEED, SAMPLE_RUN_ID, CorpusOrigin, Trained, load_run, store_run
+from ui.storage.run_store import MAX_UNCLAIMED
+from ui.work import Status, TooMuchWorkError, jobs
 
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
 SMALL = bpe.TrainingConfig(260)

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.runs.train import train as train_run
+from bpe_core.runs import train as train_run
 from tests.app.pages import (
     OpenApp,
     in_address,
@@ -20,8 +20,8 @@ from tests.app.pages import (
     upload,
 )
 from tests.app.training import assert_press_is_refused, choose, draw_after, held_back, train
-from ui.storage import run_files
-from ui.storage.run_store import Trained, load_run, store_folder, store_run
+from ui.storage import Trained, load_run, run_files, store_run
+from ui.storage.run_store import store_folder
 
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
 

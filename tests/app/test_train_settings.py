@@ -10,18 +10,15 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Button
 
 import bpe_core as bpe
-from bpe_core.pretokenizers.pretokenizers import SPACE_ADDING
-from bpe_core.runs import largest_size
-from bpe_core.runs.check_config import check_config
-from bpe_core.runs.sample_check import tokens_by_cut
-from bpe_core.runs.train import train as train_run
+from bpe_core.pretokenizers import SPACE_ADDING
+from bpe_core.runs import check_config, largest_size, tokens_by_cut
+from bpe_core.runs import train as train_run
 from tests.app.pages import OpenApp, in_address, page_text, sent
 from tests.app.training import choose, train
 from tests.waiting import wait_until
 from ui.run import corpus_summary
 from ui.shell import workspace
-from ui.storage.held_out_text import HELD_OUT_SEED
-from ui.storage.run_store import load_run
+from ui.storage import HELD_OUT_SEED, load_run
 from ui.train.cuts import CutCheck, checks, find_better
 from ui.train.presets import CONFIGS, CUTS, LLAMA, with_cut
 

@@ -12,15 +12,15 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Selectbox
 
 import bpe_core as bpe
-from bpe_core.formats.load_save import dumps
-from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.formats import dumps
+from bpe_core.tokenizer import gpt2
 from tests.app.pages import OpenApp, errors, in_address, page_text, press, unescaped_text, upload
 from tests.app.training import assert_press_is_refused, choose, train
 from tests.zipping import make_zip
-from ui.corpus.uploads import ReadUploads
+from ui.corpus import ReadUploads
 from ui.shell import file_upload
 from ui.shell.workspace import state_key
-from ui.storage.run_store import load_run
+from ui.storage import load_run
 
 TITLES = [f"No {number}" for number in range(50)]
 STORIES = [f"Nobody knows the number {number}, <b>bold</b> or\u202e not." for number in range(50)]

@@ -15,18 +15,23 @@ import tokenizers
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.tokenizer import NamedEncoder
 from bpe_core.types import Base
-from bpe_core.vocabulary.audit import audit, uses_in_corpus, uses_in_run
-from bpe_core.vocabulary.pruning import prune
-from bpe_core.vocabulary.reachability import Reachability, find_unreachable
-from bpe_core.vocabulary.table import Query, Vocabulary
+from bpe_core.vocabulary import (
+    Query,
+    Reachability,
+    Vocabulary,
+    audit,
+    find_unreachable,
+    prune,
+    uses_in_corpus,
+    uses_in_run,
+)
 from tests.app.pages import OpenApp, all_sent, page_text, press, sent, sent_table
 from tests.app.stored import store
 from tests.app.training import draw_after
 from tests.foreign_models import described, library_encoder, unigram, word_piece
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
-from ui.storage.upload_store import keep_tokenizer
+from ui.storage import SAMPLE_RUN_ID, keep_tokenizer, load_run
 from ui.vocabulary import background_work
 from ui.vocabulary.inspection import held_out_text
 

@@ -12,9 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.pages import in_address
 from tests.waiting import Manager, S, wait_until
-from ui.storage.run_store import Trained, store_run_to_show
-from ui.work import jobs
-from ui.work.background import Background
+from ui.storage import Trained, store_run_to_show
+from ui.work import Background, jobs
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import plotly.graph_objects as go
 
-from bpe_core.runs.sample_check import SampleFigures
+from bpe_core.runs import SampleFigures
 from ui.compare import charts as compare_charts
 from ui.compare.charts import kind_bars
 from ui.lab import charts as lab_charts

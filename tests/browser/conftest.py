@@ -19,7 +19,7 @@ from playwright.sync_api import (
 )
 
 import bpe_core as bpe
-from bpe_core.published.cache import VARIABLE
+from bpe_core.published import VARIABLE
 from tests.browser.helpers import (
     MAX_WAIT_MS,
     assert_no_traceback,
@@ -31,7 +31,7 @@ from tests.browser.serving import launch_browser, new_context, running_app, with
 from tests.conftest import MEASURED
 from tests.loopback_hub import LoopbackHub, loopback_hub
 from tests.oracles import TOKENIZERS
-from ui.storage.run_store import Trained, write_run
+from ui.storage import Trained, write_run
 
 DESK: ViewportSize = {"width": 1440, "height": 900}
 # The app keeps the ids of a visitor's runs in the browser, where the next tab would find them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import bpe_core as bpe
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage import SAMPLE_RUN_ID, load_run
 
 CLASSROOM = bpe.TrainingConfig(
     18,

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 import bpe_core as bpe
-from bpe_core.adapting.extend import extend
+from bpe_core.adapting import extend
 from tests.browser.conftest import KeepRun
 from tests.browser.helpers import assert_no_label_is_cut, go_to_address, switch_theme
 from tests.browser.training import choose

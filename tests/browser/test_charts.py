@@ -9,8 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.charts_at_their_largest import large_charts
 from tests.browser.helpers import assert_no_label_is_cut, font_data
-from ui.look.chart_axes import NARROWEST
-from ui.look.chart_style import CONFIG, MONO
+from ui.look import CONFIG, MONO, NARROWEST
 
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 # Draw a figure, and then an equal one in its place; return whether that draws it again.

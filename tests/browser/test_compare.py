@@ -10,15 +10,15 @@ from playwright.sync_api import Locator, Page, expect
 
 import bpe_core as bpe
 from bpe_core.comparison.alignment import disagreements
-from bpe_core.corpus.samples import load_sample
+from bpe_core.corpus import load_sample
+from bpe_core.formats import dumps
 from bpe_core.formats.gguf.gguf_file import write_gguf
-from bpe_core.formats.load_save import dumps
 from tests.browser.conftest import KeepRun
 from tests.browser.helpers import choose_option, download, go_to_address, wait_until_idle
 from tests.browser.training import add_files, choose
 from tests.loopback_hub import LoopbackHub
 from ui.compare.passage import typical_excerpt
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage import SAMPLE_RUN_ID, load_run
 
 
 def sample_disagreements() -> tuple[str, int]:

@@ -7,14 +7,13 @@ import statistics
 import pytest
 from playwright.sync_api import Page, expect
 
-from bpe_core.runs.close_races import CLOSE_RACE, opening_step
-from bpe_core.runs.run import TrainingRun
-from bpe_core.trainers.base_vocabulary import split_symbols
-from bpe_core.trainers.reference import encode_reference
+from bpe_core.runs import TrainingRun, opening_step
+from bpe_core.runs.close_races import CLOSE_RACE
+from bpe_core.trainers import encode_reference, split_symbols
 from tests.browser.conftest import ShowFigures
 from tests.browser.helpers import SLACK, go_to_address, wait_until_idle
 from tests.browser.player import Player
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage import SAMPLE_RUN_ID, load_run
 
 STEPS = (0, 300, 3_839)
 FRAME_MS = 17

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from bpe_core.corpus.samples import load_sample
-from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.corpus import load_sample
+from bpe_core.tokenizer import gpt2
 from tests.browser.conftest import ShowFigures
 from tests.browser.helpers import SLACK, open_page
 from tests.browser.token_view import COPY

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Locator, Page, Position, expect
 
-from bpe_core.runs.pair_statistics import pair_matrix
+from bpe_core.runs import pair_matrix
 from tests.browser.helpers import (
     assert_no_label_is_cut,
     chart_surface,
@@ -21,9 +21,9 @@ from tests.browser.helpers import (
     wait_until_idle,
 )
 from tests.browser.training import choose
-from ui.look.labels import token_label
+from ui.look import token_label
 from ui.run.results import N_TOP_PAIRS
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage import SAMPLE_RUN_ID, load_run
 
 POSITION_AT = """(surface, [across, down]) => {
   const { width, height } = surface.getBoundingClientRect();

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import bpe_core as bpe
-from bpe_core.runs.run import TrainingRun
+from bpe_core.runs import TrainingRun
 from bpe_core.types import Pair
 from tests.browser.helpers import download, go_to_address
 from tests.browser.player import Player, saved_replay

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect
 
-from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer import gpt2
 from static_site.build import build, first_use_size
 from tests.browser.conftest import DESK
 from tests.browser.helpers import MAX_WAIT_MS
@@ -21,7 +21,7 @@ from tests.browser.serving import QuietHandler, new_context, served
 from tests.browser.test_accessibility import SCHEMES, broken_rules
 from tests.new_process import ROOT
 from tests.oracles import TOKENIZERS, opened_by_name
-from ui.token_boundaries.opened_file import FIRST_TEXT
+from ui.token_boundaries import FIRST_TEXT
 
 SENTENCE = "Straße, naïveté 🧩 日本語 12345"
 LESSON = "lesson-hug-words.html"

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from playwright.sync_api import Locator, Page, expect
 
 import bpe_core as bpe
-from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer import gpt2
 from tests.browser.conftest import KeepRun
 from tests.browser.helpers import go_to_address, wait_until_idle
 from tests.browser.token_view import COPY, HOSTILE, figures, show_tokens, tokens_in_page

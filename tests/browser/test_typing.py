@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer import gpt2
 from tests.browser.conftest import ShowFigures
 from tests.browser.helpers import SLACK, assert_no_traceback, go_to_address, open_page
 from tests.browser.token_view import (

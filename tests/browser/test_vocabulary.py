@@ -9,11 +9,11 @@ import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 import bpe_core as bpe
-from bpe_core.vocabulary.audit import audit, uses_in_run
+from bpe_core.vocabulary import audit, uses_in_run
 from tests.browser.conftest import DESK, KeepRun, ShowFigures
 from tests.browser.helpers import SLACK, click_bar, go_to_address, wait_until_idle
 from tests.browser.training import choose
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage import SAMPLE_RUN_ID, load_run
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
 HOSTILE = "<img src=x onerror=window.harmed=1>"

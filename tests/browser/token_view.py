@@ -12,7 +12,7 @@ from unittest.mock import patch
 from playwright.sync_api import Locator, Page, expect
 
 import bpe_core as bpe
-from bpe_core.views.component_files import VIEW_STYLES, component_css, join_modules
+from bpe_core.views import VIEW_STYLES, component_css, join_modules
 from ui.components import token_view
 from ui.corpus.own_reading import read_own_text
 
@@ -71,7 +71,7 @@ def _view_data(text: str, encoder: bpe.Encoder) -> dict[str, Any]:
     """Return what Python sends to the view."""
     reading = read_own_text(text, encoder, tuple(encoder.special_tokens))
     with patch.object(token_view, "_view") as mount:
-        token_view.token_view(
+        token_view.draw_token_view(
             reading.text,
             reading.packed,
             stamp=reading.stamp,

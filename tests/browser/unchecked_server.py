@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from streamlit.web.cli import main
 
-from bpe_core.formats.checking.opened_elsewhere import Opened
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.formats import Opened
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Format
-from ui.run import downloads
+from ui.run import download_part
 
 
 def check_nothing(_tokenizer: Tokenizer, format: Format, *_: object) -> Opened:
@@ -19,5 +19,5 @@ def check_nothing(_tokenizer: Tokenizer, format: Format, *_: object) -> Opened:
 
 
 if __name__ == "__main__":
-    downloads.check_opens = check_nothing
+    download_part.check_opens = check_nothing
     main(prog_name="streamlit")

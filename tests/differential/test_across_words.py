@@ -14,13 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.corpus.samples import load_sample
-from bpe_core.formats.opening.engines import run_by_library
-from bpe_core.formats.opening.open_encoder import open_encoder
-from bpe_core.formats.opening.opening import read_description
-from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
-from bpe_core.tokenizer.protocol import BatchEncoder
-from bpe_core.vocabulary.reachability import find_unreachable
+from bpe_core.corpus import load_sample
+from bpe_core.formats import AcrossWordsTokenizer, open_encoder, read_description, run_by_library
+from bpe_core.tokenizer import BatchEncoder
+from bpe_core.vocabulary import find_unreachable
 from tests.oracles import TOKENIZERS, merge_whole, one_at_a_time
 
 LLAMA_CPP = TOKENIZERS / "llama.cpp"

@@ -14,15 +14,12 @@ import tiktoken
 import tokenizers
 
 import bpe_core as bpe
-from bpe_core.adapting.adapted import Adapted, trace_ids
-from bpe_core.adapting.extend import extend
-from bpe_core.adapting.replace import replace
-from bpe_core.adapting.shrink import shrink
-from bpe_core.corpus.samples import load_sample
-from bpe_core.formats.adapted.adapted_files import adapted_files, parts_table, row_files
+from bpe_core.adapting import Adapted, extend, replace, shrink, trace_ids
+from bpe_core.corpus import load_sample
+from bpe_core.formats import adapted_files, dumps, loads, row_files
+from bpe_core.formats.adapted.adapted_files import parts_table
 from bpe_core.formats.checking.probe import PROBE
-from bpe_core.formats.load_save import dumps, loads
-from bpe_core.published.catalogue import CATALOGUE
+from bpe_core.published import CATALOGUE
 from tests.oracles import TOKENIZERS, one_at_a_time, opened_by_name
 
 GERMAN = "Die Straßenbahnhaltestelle der Universitätsbibliothek. Der Fluß fließt übers Feld. " * 9

@@ -17,10 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.formats.load_save import loads
+from bpe_core.formats import loads, read_description
 from bpe_core.formats.opening.engines import choose_engine
-from bpe_core.formats.opening.opening import read_description
-from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.tokenizer import NamedEncoder
 from tests.small_tokenizer_files import (
     as_bytes,
     draw_file,

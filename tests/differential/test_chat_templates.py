@@ -12,10 +12,9 @@ from transformers import AutoTokenizer
 from transformers.utils.chat_template_utils import render_jinja_template
 
 import bpe_core as bpe
-from bpe_core.chat.chat_template import ChatTemplate
-from bpe_core.formats.folder_files import read_files_at
-from bpe_core.formats.opening.opening import read_description
-from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.chat import ChatTemplate
+from bpe_core.formats import read_description, read_files_at
+from bpe_core.tokenizer import NamedEncoder
 from scripts.get_tokenizers import CHAT, CHAT_PACKAGES, VOCABULARIES
 from tests.oracles import one_at_a_time
 

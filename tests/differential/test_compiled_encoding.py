@@ -13,12 +13,11 @@ import pytest
 import tiktoken
 
 import bpe_core as bpe
-from bpe_core.kernels.compiling.choose import compile_kernels
+from bpe_core.kernels import WORD_ROW, compile_kernels
 from bpe_core.kernels.hashing import word_key
-from bpe_core.kernels.word_cache import MAX_ROWS, WORD_ROW
-from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.tokenizer.gpt2 import END_OF_TEXT
-from bpe_core.unicode.classes import class_runs
+from bpe_core.kernels.word_cache import MAX_ROWS
+from bpe_core.tokenizer import END_OF_TEXT, CompiledEncoder
+from bpe_core.unicode import class_runs
 from tests.oracles import GPT2_PATTERN, tiktoken_gpt2, tokenizers_gpt2
 
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])

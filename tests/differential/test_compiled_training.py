@@ -12,15 +12,13 @@ from typing import get_args
 import pytest
 
 import bpe_core as bpe
-from bpe_core.counting.word_row import lay_out_pretokens
-from bpe_core.counting.words import count_pretokens
-from bpe_core.kernels.compiling.choose import compile_kernels
+from bpe_core.counting import count_pretokens, lay_out_pretokens
+from bpe_core.kernels import compile_kernels
+from bpe_core.trainers import GrowingVocabulary, LearnedMerges, train_reference
 from bpe_core.trainers import compiled as compiled_training
-from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.incremental import LearnedMerges, learn_merges
-from bpe_core.trainers.reference import train_reference
+from bpe_core.trainers.incremental import learn_merges
 from bpe_core.types import PretokenCounts, TieBreak
-from bpe_core.unicode.byte_alphabet import to_printable
+from bpe_core.unicode import to_printable
 from tests.differential.test_training_against_huggingface import (
     MULTILINGUAL,
     assert_equal_to_huggingface,

@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import load_sample
+from bpe_core.corpus import load_sample
+from bpe_core.lab import differences
 from bpe_core.lab.contenders import (
     ENCODERS,
     LongestMatch,
-    differences,
     encoders,
     expected_ids,
     merge_by_list_index,
     trainers,
 )
-from bpe_core.trainers.reference import encode_reference
+from bpe_core.trainers import encode_reference
 
 TEXT = "It overwrites 12 files…\n\n\tnaïve café, 日本語 🧩 <|endoftext|> aaaaaaaaaa  unbelievably"
 EXACT = tuple(name for name in ENCODERS if name != "longest-match")

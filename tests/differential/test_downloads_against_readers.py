@@ -10,13 +10,11 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import load_sample
+from bpe_core.corpus import load_sample
+from bpe_core.formats import FOLDER, dumps, find_reader, write_files
 from bpe_core.formats.checking.opened_elsewhere import compare_ids, run_lines
 from bpe_core.formats.checking.probe import Probe, encodable
-from bpe_core.formats.checking.readers import find_reader
 from bpe_core.formats.folder_files import FORMATS
-from bpe_core.formats.load_save import dumps, write_files
-from bpe_core.formats.transformers_folder import FOLDER
 from bpe_core.types import Format
 
 N_TEXTS = 3_000

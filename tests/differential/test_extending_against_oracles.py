@@ -16,9 +16,9 @@ import tiktoken
 import tokenizers
 
 import bpe_core as bpe
-from bpe_core.adapting.extend import extend
-from bpe_core.formats.load_save import dumps
-from bpe_core.kernels.compiling.choose import compile_kernels
+from bpe_core.adapting import extend
+from bpe_core.formats import dumps
+from bpe_core.kernels import compile_kernels
 from tests.differential.test_training_against_huggingface import MULTILINGUAL
 from tests.extending import spell_in_base
 from tests.oracles import GPT2_PATTERN, opened_by_name, tiktoken_gpt2, tokenizers_gpt2

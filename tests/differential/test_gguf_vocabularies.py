@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.formats.folder_files import read_files_at
+from bpe_core.formats import read_description, read_files_at
 from bpe_core.formats.opening.engines import choose_engine
-from bpe_core.formats.opening.opening import read_description
-from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.tokenizer import NamedEncoder
 from tests.oracles import TOKENIZERS
 
 FOLDER = TOKENIZERS / "llama.cpp"

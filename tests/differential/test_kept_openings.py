@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.formats.running.base_encoders import OwnEncoder
-from bpe_core.tokenizer.stored_table import StoredTable
+from bpe_core.formats import OwnEncoder
+from bpe_core.tokenizer import StoredTable
 from tests.differential.test_across_words import hostile_texts
 from tests.oracles import TOKENIZERS
 

@@ -25,12 +25,11 @@ from tokenizers import Tokenizer as Peer
 from tokenizers import models, pre_tokenizers, trainers
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import load_sample
-from bpe_core.counting.words import count_pretokens
-from bpe_core.formats.load_save import dumps, load, save
-from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
-from bpe_core.trainers.reference import train_reference
-from bpe_core.vocabulary.reachability import find_unreachable
+from bpe_core.corpus import load_sample
+from bpe_core.counting import count_pretokens
+from bpe_core.formats import AcrossWordsTokenizer, dumps, load, save
+from bpe_core.trainers import train_reference
+from bpe_core.vocabulary import find_unreachable
 from tests.differential.test_across_words import hostile_texts
 from tests.strategies import fallback_configs, word_counts
 

@@ -12,15 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import parallel_texts
-from bpe_core.formats import tiktoken_file
+from bpe_core.corpus import parallel_texts
+from bpe_core.formats import loads, read_ranks, tiktoken_file
 from bpe_core.formats.description import Merges
-from bpe_core.formats.load_save import loads
 from bpe_core.formats.opening.opening import open_files
-from bpe_core.formats.tiktoken_file import read_ranks
-from bpe_core.tokenizer.protocol import NamedEncoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.classes import class_runs
+from bpe_core.tokenizer import NamedEncoder, Tokenizer
+from bpe_core.unicode import class_runs
 from tests.oracles import RANKS, one_at_a_time, tiktoken_published
 from tests.strategies import hostile_texts, texts
 

@@ -16,12 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import parallel_texts
+from bpe_core.corpus import parallel_texts
+from bpe_core.formats import NativeTokenizer
 from bpe_core.formats.gguf.gguf_header import parse_gguf
 from bpe_core.formats.gguf.gguf_vocabulary import from_gguf
-from bpe_core.formats.running.run_here import NativeTokenizer
-from bpe_core.published.catalogue import CATALOGUE, NAMES
-from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.published import CATALOGUE, NAMES
+from bpe_core.tokenizer import Encoder
 from tests.oracles import TOKENIZERS, one_at_a_time, opened_by_name, tiktoken_gpt2
 from tests.strategies import hostile_texts, texts
 

@@ -17,13 +17,8 @@ import tokenizers
 from transformers import AutoTokenizer
 
 import bpe_core as bpe
-from bpe_core.adapting.adapted import NO_OLD_ID, Adapted, trace_ids
-from bpe_core.adapting.extend import extend
-from bpe_core.adapting.replace import replace
-from bpe_core.adapting.shrink import shrink
-from bpe_core.formats.adapted.adapted_files import adapted_files
-from bpe_core.formats.adapted.adapting_base import BaseFiles, open_base
-from bpe_core.formats.load_save import dumps, write_files
+from bpe_core.adapting import NO_OLD_ID, Adapted, extend, replace, shrink, trace_ids
+from bpe_core.formats import BaseFiles, adapted_files, dumps, open_base, write_files
 from tests.differential.test_across_words import hostile_texts
 from tests.oracles import TOKENIZERS, one_at_a_time
 

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 import bpe_core as bpe
-from bpe_core.tokenizer.tokenizer import Tokenizer as BpeTokenizer
+from bpe_core.tokenizer import Tokenizer as BpeTokenizer
 from bpe_core.types import Alphabet
-from bpe_core.unicode.byte_alphabet import to_printable
+from bpe_core.unicode import to_printable
 from tests.strategies import texts
 
 MULTILINGUAL = """\

@@ -17,11 +17,9 @@ from transformers.models.auto.tokenization_auto import (
 )
 
 import bpe_core as bpe
-from bpe_core.adapting.adapted import trace_ids
-from bpe_core.corpus.samples import load_sample
-from bpe_core.formats.adapted.adapted_files import adapted_files
-from bpe_core.formats.adapted.adapting_base import open_base
-from bpe_core.formats.load_save import dumps, write_files
+from bpe_core.adapting import trace_ids
+from bpe_core.corpus import load_sample
+from bpe_core.formats import adapted_files, dumps, open_base, write_files
 from bpe_core.formats.sentencepiece_model import (
     BYTE_PIECES,
     NORMAL,
@@ -30,7 +28,7 @@ from bpe_core.formats.sentencepiece_model import (
     write_model,
 )
 from bpe_core.formats.transformers_classes import CLASSES, class_name
-from bpe_core.tokenizer.tokenizer import with_changes
+from bpe_core.tokenizer import with_changes
 from scripts.get_tokenizers import CHAT, CHAT_PACKAGES
 from tests.zipping import make_zip
 

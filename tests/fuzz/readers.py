@@ -18,14 +18,13 @@ import pyarrow.parquet as pq
 import sentencepiece
 
 import bpe_core as bpe
-from bpe_core.adapting.shrink import shrink
-from bpe_core.comparison.languages import read_parallel
-from bpe_core.corpus.readers import ReadOptions, tables_in
-from bpe_core.formats.adapted.adapted_files import adapted_files
-from bpe_core.formats.load_save import dumps, loads
+from bpe_core.adapting import shrink
+from bpe_core.comparison import read_parallel
+from bpe_core.corpus import ReadOptions, tables_in
+from bpe_core.formats import adapted_files, dumps, loads
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.types import Format
-from bpe_core.unicode.byte_alphabet import to_printable
+from bpe_core.unicode import to_printable
 
 _TEXT = "Hugs, pugs and naïve cafés:\n\t日本語 🧩 1,234\r\n" * 3
 _ROWS = [{"id": n, "text": f"{_TEXT[: n * 9]}", "more": None} for n in range(6)]

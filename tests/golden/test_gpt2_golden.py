@@ -7,7 +7,7 @@ from importlib import resources
 
 import pytest
 
-from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_cases, gpt2_golden_result
+from bpe_core.tokenizer import gpt2, gpt2_golden_cases, gpt2_golden_result
 
 GOLDEN = json.loads(
     resources.files("bpe_core").joinpath("data/gpt2_golden.json").read_text(encoding="utf-8")

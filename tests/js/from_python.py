@@ -15,22 +15,29 @@ from typing import Any
 import numpy as np
 
 import bpe_core as bpe
-from bpe_core.adapting.extend import extend
-from bpe_core.comparison.alignment import differing_columns, disagreements
-from bpe_core.tokenizer.segment_arrays import boundaries
-from bpe_core.trainers.base_vocabulary import split_symbols
-from bpe_core.trainers.reference import (
+from bpe_core.adapting import extend
+from bpe_core.comparison import differing_columns
+from bpe_core.comparison.alignment import disagreements
+from bpe_core.tokenizer import boundaries
+from bpe_core.trainers import (
     apply_merge,
     count_pairs,
     count_words,
     encode_reference,
+    split_symbols,
     train_reference,
 )
 from bpe_core.types import PretokenCounts
-from bpe_core.views.run_packing import own_words, pack_merges, pack_player
-from bpe_core.views.token_packing import PackedTokens, pack_boundaries, pack_spans
+from bpe_core.views import (
+    PackedTokens,
+    own_words,
+    pack_boundaries,
+    pack_merges,
+    pack_player,
+    pack_spans,
+)
 from tests.recounting import Recount, train_with_ties
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage import SAMPLE_RUN_ID, load_run
 
 STEPS_OF_SAMPLE = (0, 1, 45, 300, 1_234, 2_500, 3_838, 3_839)
 N_WORDS_OF_SAMPLE = 70

@@ -14,11 +14,10 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from bpe_core.corpus.samples import load_sample, parallel_texts
-from bpe_core.tokenizer.segment_arrays import boundaries
-from bpe_core.unicode.classes import class_runs
-from bpe_core.views.run_packing import own_words
-from bpe_core.views.token_packing import find_longest_word, pack_boundaries
+from bpe_core.corpus import load_sample, parallel_texts
+from bpe_core.tokenizer import boundaries
+from bpe_core.unicode import class_runs
+from bpe_core.views import find_longest_word, own_words, pack_boundaries
 from static_site.recorded_runs import RECORDED, RecordedRun, stored_run, train_recorded
 from static_site.vocabularies import VOCABULARIES, Vocabulary, stored_vocabulary
 from tests.js.from_python import CONTROLS, LONG, MARKUP, SCRIPTS

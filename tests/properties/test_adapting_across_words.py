@@ -13,13 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.adapting.adapted import Adapted, count_with_missing, trace_ids
-from bpe_core.adapting.extend import extend
-from bpe_core.adapting.gains import count_after_new_tokens, cut_after, list_new_ids
-from bpe_core.adapting.new_characters import add_characters
-from bpe_core.adapting.replace import replace
-from bpe_core.adapting.shrink import remove_leaves, shrink
-from bpe_core.formats.adapted.adapted_files import adapted_files
+from bpe_core.adapting import (
+    Adapted,
+    add_characters,
+    count_after_new_tokens,
+    count_with_missing,
+    cut_after,
+    extend,
+    list_new_ids,
+    remove_leaves,
+    replace,
+    shrink,
+    trace_ids,
+)
+from bpe_core.formats import adapted_files
 from bpe_core.formats.load_save import read_merges
 from bpe_core.formats.sentencepiece_model import (
     BYTE,
@@ -31,7 +38,7 @@ from bpe_core.formats.sentencepiece_model import (
     read_model,
     write_model,
 )
-from bpe_core.runs.continuation import spelled_by
+from bpe_core.runs import spelled_by
 from tests.adapting_reference import remove_reference
 from tests.extending_reference import extend_for_terms
 

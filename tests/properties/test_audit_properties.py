@@ -13,17 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.formats.load_save import dumps, loads
-from bpe_core.trainers.reference import encode_reference
-from bpe_core.vocabulary.audit import (
+from bpe_core.formats import dumps, loads
+from bpe_core.trainers import encode_reference
+from bpe_core.vocabulary import (
+    Reachability,
+    added_in_run,
     audit,
     count_uses,
+    find_unreachable,
+    prune,
     uses_in_corpus,
     uses_in_run,
-    with_parts,
 )
-from bpe_core.vocabulary.pruning import added_in_run, prune
-from bpe_core.vocabulary.reachability import Reachability, find_unreachable
+from bpe_core.vocabulary.auditing import with_parts
 from bpe_core.vocabulary.token_chains import CONTEXTS
 from tests.strategies import hostile_texts, tokenizers, training_configs, word_counts
 

@@ -11,12 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
-from bpe_core.pretokenizers.added_tokens import AddedTokenFinder, IsolatingPretokenizer
-from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.tokenizer.encoding import TextEncoder
-from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.tokenizer_kernels import Kernels
+from bpe_core.formats import tokenizer_from_dict, tokenizer_to_dict
+from bpe_core.pretokenizers import AddedTokenFinder, IsolatingPretokenizer
+from bpe_core.tokenizer import CompiledEncoder, Kernels, TextEncoder, TokenTable
 
 # Some characters of each width in UTF-8 begin alike, so that beginnings are shared.
 CHARACTERS = "ab(7\n >éêЖ漢漣漤一丁😀😁😿🧀"

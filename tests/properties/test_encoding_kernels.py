@@ -18,16 +18,19 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import bpe_core as bpe
-from bpe_core.kernels import decoding, encoding, threads
-from bpe_core.kernels.encoding import SCAN_UP_TO
-from bpe_core.kernels.rank_merging import PAIR_ROW
+from bpe_core.kernels import PAIR_ROW, SCAN_UP_TO, decoding, encoding, threads
 from bpe_core.kernels.word_cache import SHORT_WORD
-from bpe_core.tokenizer import compiled, compiled_tables
-from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
-from bpe_core.tokenizer.rank_merging import merge_by_heap, merge_by_scan, merge_symbols
-from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.trie import Trie
-from bpe_core.trainers.reference import encode_reference
+from bpe_core.tokenizer import (
+    CompiledEncoder,
+    TokenTable,
+    Trie,
+    can_compile,
+    compiled,
+    compiled_tables,
+    merge_symbols,
+)
+from bpe_core.tokenizer.rank_merging import merge_by_heap, merge_by_scan
+from bpe_core.trainers import encode_reference
 from bpe_core.types import PretokenCounts
 from tests.strategies import hostile_texts, texts
 

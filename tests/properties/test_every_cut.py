@@ -18,17 +18,13 @@ from bpe_core.corpus import text_decoding
 from bpe_core.counting import compiled as compiled_counting
 from bpe_core.counting import streamed, words
 from bpe_core.counting.compiled import count_documents, count_sections
-from bpe_core.kernels.compiling.choose import compile_kernels
-from bpe_core.pretokenizers import blocks
-from bpe_core.pretokenizers.blocks import sections
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.pretokenizers.scanners import SCANNERS
+from bpe_core.kernels import compile_kernels
+from bpe_core.pretokenizers import SCANNERS, blocks, get_pretokenizer, sections
 from bpe_core.scale.sources import Source
 from bpe_core.scale.stretches import FilePart, text_bounds
-from bpe_core.tokenizer import compiled, shared_blocks
-from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.tokenizer import CompiledEncoder, compiled, shared_blocks
 from bpe_core.types import PretokenCounts
-from bpe_core.unicode.classes import class_runs, unicode_class
+from bpe_core.unicode import class_runs, unicode_class
 from tests.cut_texts import ASCII_TEXT, BEFORE, ENDINGS, TEXT, word_tokenizer
 from tests.scanned import scan
 

@@ -12,16 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.adapting.extend import extend
-from bpe_core.adapting.reference import encode_word
-from bpe_core.kernels.row import BETWEEN, MISSING
-from bpe_core.runs.continuation import reviving_tokens
-from bpe_core.runs.pair_lives import PairLives
-from bpe_core.runs.pair_statistics import vocab_size_after
-from bpe_core.trainers.reference import apply_merge, choose_pair, count_pairs
+from bpe_core.adapting import encode_word, extend
+from bpe_core.kernels import BETWEEN, MISSING
+from bpe_core.runs import PairLives, reviving_tokens, vocab_size_after
+from bpe_core.trainers import apply_merge, choose_pair, count_pairs
 from bpe_core.types import Pair
-from bpe_core.vocabulary.audit import count_uses, uses_in_run
-from bpe_core.vocabulary.provenance import token_origin
+from bpe_core.vocabulary import count_uses, token_origin, uses_in_run
 from tests.extending import Case, cases
 
 

@@ -10,8 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.adapting.extend import extend
-from bpe_core.adapting.reference import encode_word
+from bpe_core.adapting import encode_word, extend
 from tests.extending import Case, cases, spell_in_base
 from tests.strategies import hostile_texts
 

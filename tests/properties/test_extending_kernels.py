@@ -10,14 +10,10 @@ import pytest
 from hypothesis import given
 
 import bpe_core as bpe
-from bpe_core.counting.word_row import Layout, lay_out, lay_out_encoded
-from bpe_core.counting.words import count_pretokens
-from bpe_core.kernels.compiling.choose import compile_kernels
-from bpe_core.runs.continuation import reviving_tokens
-from bpe_core.runs.token_curves import lay_out_tokens
-from bpe_core.trainers import compiled, continued, incremental
-from bpe_core.trainers.continued import ContinuedVocabulary
-from bpe_core.trainers.incremental import LearnedMerges
+from bpe_core.counting import Layout, count_pretokens, lay_out, lay_out_encoded
+from bpe_core.kernels import compile_kernels
+from bpe_core.runs import lay_out_tokens, reviving_tokens
+from bpe_core.trainers import ContinuedVocabulary, LearnedMerges, compiled, continued, incremental
 from bpe_core.types import TieBreak
 from tests.extending import Case, cases
 

@@ -13,7 +13,7 @@ from statistics import mean
 import pytest
 
 import bpe_core as bpe
-from bpe_core.comparison.parts import TextPart, compute_gain
+from bpe_core.comparison import TextPart, compute_gain
 
 N_CORPORA = 20
 N_SPLITS = 10

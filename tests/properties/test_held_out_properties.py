@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus import Corpus
 from bpe_core.corpus.spans import border_near
 
 lines = st.text("ab é漢。,\n\r\u0301", max_size=40)

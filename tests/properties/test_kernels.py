@@ -17,27 +17,35 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import bpe_core as bpe
+from bpe_core.counting import (
+    Layout,
+    choose_characters,
+    count_pretokens,
+    lay_out,
+    lay_out_pretokens,
+    metaspace_words,
+    seen_symbols,
+    word_row,
+)
 from bpe_core.counting import compiled as compiled_counting
-from bpe_core.counting import metaspace_words, word_row
 from bpe_core.counting.compiled import count_documents, count_sections
-from bpe_core.counting.metaspace_words import choose_characters, write_words
-from bpe_core.counting.word_row import Layout, lay_out, lay_out_pretokens
-from bpe_core.counting.words import count_pretokens, seen_symbols
-from bpe_core.kernels import counting, hashing, scanning
+from bpe_core.counting.metaspace_words import write_words
+from bpe_core.kernels import PAIRS, SLOTS, counting, hashing, scanning
 from bpe_core.kernels.compiling.decorate import kernel
-from bpe_core.kernels.pair_index import PAIRS, SLOTS
 from bpe_core.kernels.row import JOINED
-from bpe_core.pretokenizers import automaton, blocks
-from bpe_core.pretokenizers.blocks import sections
-from bpe_core.pretokenizers.scanners import SCANNERS, class_table
+from bpe_core.pretokenizers import SCANNERS, automaton, blocks, sections
+from bpe_core.pretokenizers.scanners import class_table
 from bpe_core.pretokenizers.shadows import REPRESENTATIVES, cast_shadow
+from bpe_core.trainers import (
+    GrowingVocabulary,
+    LearnedMerges,
+    incremental,
+    indexing,
+    train_reference,
+)
 from bpe_core.trainers import compiled as compiled_training
-from bpe_core.trainers import incremental, indexing
-from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.incremental import LearnedMerges
-from bpe_core.trainers.reference import train_reference
 from bpe_core.types import PretokenCounts
-from bpe_core.unicode.classes import class_runs, unicode_class
+from bpe_core.unicode import class_runs, unicode_class
 from tests.scanned import scan
 from tests.strategies import texts, training_configs, word_counts
 

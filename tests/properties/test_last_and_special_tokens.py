@@ -7,8 +7,7 @@ from itertools import chain
 import pytest
 
 import bpe_core as bpe
-from bpe_core.kernels import threads
-from bpe_core.kernels.compiling.choose import compile_kernels
+from bpe_core.kernels import compile_kernels, threads
 from bpe_core.tokenizer import compiled, tokenizer_kernels
 from tests.cut_texts import CONTRACTIONS, TEXT, word_tokenizer
 

@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
+from bpe_core.formats import ForeignTokenizer, NativeTokenizer
 from bpe_core.formats.patterns import BY_REGEX, FALCON, STEPS
-from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
-from bpe_core.formats.running.run_here import NativeTokenizer
-from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.unicode.byte_alphabet import to_printable
+from bpe_core.tokenizer import CompiledEncoder
+from bpe_core.unicode import to_printable
 from tests.foreign_models import library_encoder, native_encoder
 from tests.strategies import hostile_texts
 

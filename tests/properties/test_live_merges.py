@@ -14,14 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.adapting.adapted import trace_ids
-from bpe_core.adapting.extend import extend
-from bpe_core.adapting.replace import replace
-from bpe_core.adapting.shrink import shrink
-from bpe_core.formats.adapted.adapted_files import adapted_files
+from bpe_core.adapting import extend, replace, shrink, trace_ids
+from bpe_core.formats import AcrossWordsTokenizer, adapted_files, dumps, loads
 from bpe_core.formats.live_merges import find_live_merges
-from bpe_core.formats.load_save import dumps, loads
-from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.sentencepiece_model import (
     BYTE,
     CONTROL,
@@ -32,8 +27,7 @@ from bpe_core.formats.sentencepiece_model import (
     Piece,
     write_model,
 )
-from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.tokenizer.token_parts import Triple, to_list, to_triples
+from bpe_core.tokenizer import Triple, merge_symbols, to_list, to_triples
 from tests.oracles import merge_whole
 
 WORDS = st.text("ab", min_size=2, max_size=6)

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.counting.word_row import NEVER
-from bpe_core.runs import pair_changes
+from bpe_core.counting import NEVER
+from bpe_core.runs import PairLives, pair_changes
 from bpe_core.runs.pair_changes import count_changes, nearest_later_after, nearest_later_before
-from bpe_core.runs.pair_lives import PairLives
-from bpe_core.trainers.reference import apply_merge, count_pairs
+from bpe_core.trainers import apply_merge, count_pairs
 from bpe_core.types import Pair, TieBreak
 from tests.strategies import training_configs, word_counts
 

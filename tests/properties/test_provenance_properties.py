@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.vocabulary.provenance import source_lines, token_origin
+from bpe_core.vocabulary import source_lines, token_origin
 
 words = st.text("abé", min_size=1, max_size=8)
 configs = st.builds(

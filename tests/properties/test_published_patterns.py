@@ -10,8 +10,8 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.unicode.classes import class_runs, unicode_class
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.unicode import class_runs, unicode_class
 from tests.scanned import scan
 
 _UPPER: Final = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"

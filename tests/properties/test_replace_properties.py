@@ -12,10 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.adapting.extend import extend
-from bpe_core.adapting.replace import replace
-from bpe_core.adapting.shrink import shrink
-from bpe_core.counting.streamed import stream_corpus
+from bpe_core.adapting import extend, replace, shrink
+from bpe_core.counting import stream_corpus
 from tests.adapting_reference import replace_reference
 from tests.strategies import word_counts
 

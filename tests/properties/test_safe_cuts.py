@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, models, normalizers, pre_tokenizers
 
-from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.formats import ForeignTokenizer
+from bpe_core.pretokenizers import get_pretokenizer
 from tests import foreign_models
 from tests.foreign_models import library_encoder
 

@@ -11,11 +11,11 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.adapting.shrink import RemovalOrder, remove_leaves, shrink
+from bpe_core.adapting import RemovalOrder, remove_leaves, shrink
 from bpe_core.formats.recovered_merges import MergesNotFoundError
 from bpe_core.formats.tiktoken_file import recover_rank_merges
-from bpe_core.unicode.kinds import token_script
-from bpe_core.vocabulary.audit import uses_in_corpus
+from bpe_core.unicode import token_script
+from bpe_core.vocabulary import uses_in_corpus
 from tests.adapting_reference import remove_reference
 from tests.strategies import tokenizers, training_configs, word_counts
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.tokenizer.rank_merging import merge_by_heap, merge_by_scan, merge_steps
-from bpe_core.trainers.base_vocabulary import split_symbols
-from bpe_core.trainers.reference import encode_reference
+from bpe_core.tokenizer import merge_steps
+from bpe_core.tokenizer.rank_merging import merge_by_heap, merge_by_scan
+from bpe_core.trainers import encode_reference, split_symbols
 from tests.strategies import hostile_texts
 
 TEXT = (

@@ -12,16 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.formats.huggingface import write_huggingface
-from bpe_core.formats.load_save import dumps, loads
+from bpe_core.formats import dumps, loads, write_huggingface
 from bpe_core.formats.recovered_merges import recover_merges
 from bpe_core.formats.tiktoken_file import recover_rank_merges
-from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.tokenizer import CompiledEncoder
 from bpe_core.types import Format, PretokenCounts
-from bpe_core.unicode.byte_alphabet import to_printable
-from bpe_core.vocabulary.audit import count_uses
-from bpe_core.vocabulary.pruning import prune
-from bpe_core.vocabulary.reachability import find_unreachable
+from bpe_core.unicode import to_printable
+from bpe_core.vocabulary import count_uses, find_unreachable, prune
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
 LONG = "incomprehensibilities"

@@ -12,11 +12,10 @@ import pytest
 import tokenizers
 
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.formats.load_save import dumps, loads
+from bpe_core.formats import AcrossWordsTokenizer, dumps, loads
 from bpe_core.formats.opening.opening import open_files
-from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.sentencepiece_model import BYTE, NORMAL, UNKNOWN, Piece, write_model
-from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.tokenizer import NamedEncoder
 from tests.commands import run, succeed
 
 REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}

@@ -11,12 +11,8 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import bpe_core as bpe
-from bpe_core.adapting.adapted import Adapted, trace_ids
-from bpe_core.adapting.extend import extend
-from bpe_core.adapting.replace import replace
-from bpe_core.adapting.shrink import shrink
-from bpe_core.formats.adapted.adapted_files import row_files
-from bpe_core.formats.load_save import write_files
+from bpe_core.adapting import Adapted, extend, replace, shrink, trace_ids
+from bpe_core.formats import row_files, write_files
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "adapt.md"
 CORPUS = bpe.Corpus.from_text("Der Fluss fließt, die Flüsse fließen. " * 9)

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.adapting.extend import extend
-from bpe_core.adapting.replace import replace
-from bpe_core.comparison.costs import embedding_rows
-from bpe_core.corpus.corpus import Corpus
+from bpe_core.adapting import extend, replace
+from bpe_core.comparison import embedding_rows
+from bpe_core.corpus import Corpus
 from tests.waiting import wait_until
 from ui.adapt import background_work
 from ui.adapt.figures import count_cut_rows
@@ -23,7 +22,7 @@ from ui.adapt.files_part import files_label, without_folders
 from ui.adapt.new_tokens import list_new_tokens, token_rows, tokens_csv
 from ui.adapt.replace_mode import gone_for_good
 from ui.adapt.swapped import HELD_OUT, TRAINING, judged
-from ui.storage.run_store import StoredRun
+from ui.storage import StoredRun
 
 
 def test_names_of_uploaded_files_are_no_markup_and_no_paths() -> None:

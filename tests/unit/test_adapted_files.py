@@ -14,18 +14,14 @@ import pytest
 import tiktoken
 
 import bpe_core as bpe
-from bpe_core.adapting.adapted import Adapted, trace_ids
-from bpe_core.adapting.extend import extend
-from bpe_core.adapting.replace import replace
-from bpe_core.adapting.shrink import shrink
-from bpe_core.corpus.samples import load_sample
-from bpe_core.formats.adapted.adapted_files import adapted_files, tekken_json
+from bpe_core.adapting import Adapted, extend, replace, shrink, trace_ids
+from bpe_core.corpus import load_sample
+from bpe_core.formats import adapted_files, loads, open_base
+from bpe_core.formats.adapted.adapted_files import tekken_json
 from bpe_core.formats.adapted.adapted_gguf import vocabulary_alone
-from bpe_core.formats.adapted.adapting_base import open_base
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.gguf.gguf_header import key_places
-from bpe_core.formats.load_save import loads
-from bpe_core.unicode.byte_alphabet import to_printable
+from bpe_core.unicode import to_printable
 
 GERMAN: Final = "Die Straßenbahnhaltestelle der Universitätsbibliothek. Der Fluß fließt. " * 9
 CORPUS: Final = bpe.Corpus.from_text(GERMAN)

@@ -11,13 +11,9 @@ import pytest
 import tokenizers
 
 import bpe_core as bpe
-from bpe_core.adapting.adapted import trace_ids
-from bpe_core.adapting.extend import extend
-from bpe_core.adapting.shrink import shrink
-from bpe_core.formats.adapted.adapted_files import adapted_files
-from bpe_core.formats.adapted.adapting_base import open_base
+from bpe_core.adapting import extend, shrink, trace_ids
+from bpe_core.formats import adapted_files, dumps, loads, open_base, write_files
 from bpe_core.formats.gpt2_files import write_gpt2_files
-from bpe_core.formats.load_save import dumps, loads, write_files
 
 TEXT = "Der Fluss fließt, die Flüsse fließen; 12 Schiffe im Jahr 1912. " * 9
 CORPUS = bpe.Corpus.from_text(TEXT)

@@ -8,9 +8,8 @@ from itertools import product
 import pytest
 
 from bpe_core.errors import PatternError
+from bpe_core.pretokenizers import NAMED, SCANNERS
 from bpe_core.pretokenizers.automaton import BACK, DROPS, ENDS, STOPS, Automaton, compile_automaton
-from bpe_core.pretokenizers.named_patterns import NAMED
-from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.pretokenizers.shadows import over_shadows
 
 

@@ -12,18 +12,12 @@ from types import SimpleNamespace
 import pytest
 
 import bpe_core as bpe
-from bpe_core.vocabulary.reachability import find_unreachable
+from bpe_core.vocabulary import find_unreachable
 from tests.waiting import wait_until
-from ui.host.sized_cache import server_cache
+from ui.host import server_cache
+from ui.work import Background, Progress, Task, TooMuchWorkError, UnknownWorkError, stopper
 from ui.work import background as turns
-from ui.work.background import (
-    Background,
-    TooMuchWorkError,
-    UnknownWorkError,
-    current_visitor,
-    stopper,
-)
-from ui.work.task import Progress, Task
+from ui.work.background import current_visitor
 from ui.work.work_part import seconds_left
 
 TextWork = Background[Progress, str]

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus import budget
-from bpe_core.corpus.values import has_more_cells, has_more_values
+from bpe_core.corpus import budget, has_more_cells, has_more_values
 from tests.bombs import BOMBS
 from tests.new_process import run_python
 
@@ -21,7 +20,7 @@ READ = f"""
 import resource
 resource.setrlimit(resource.RLIMIT_AS, ({MAX_BYTES}, {MAX_BYTES}))
 resource.setrlimit(resource.RLIMIT_CPU, ({MAX_PROCESSOR_SECONDS}, {MAX_PROCESSOR_SECONDS}))
-from bpe_core.corpus.read_corpus import read_corpus
+from bpe_core.corpus.read import read_corpus
 from bpe_core.corpus.readers import ReadOptions, tables_in
 from bpe_core.errors import CorpusError
 list(tables_in([PATH], ReadOptions(), 9))

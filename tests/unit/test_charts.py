@@ -13,16 +13,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.new_process import run_python
-from ui.look import charts
-from ui.look.chart_axes import (
+from ui.look import (
     NARROWEST,
+    PALETTES,
+    Theme,
+    charts,
+    columns,
+    empty_figure,
+    escaped,
     merges_axis,
     ranks_axis,
-    round_ticks,
+    shorten_end,
+    shorten_start,
+    text_width,
     value_axis,
 )
-from ui.look.chart_labels import columns, escaped, shorten_end, shorten_start, text_width
-from ui.look.chart_style import PALETTES, Theme, empty_figure
+from ui.look.chart_axes import round_ticks
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 STEPS = np.array([0, 1, 2, 5, 10, 40], dtype=np.int64)

@@ -12,13 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 import bpe_core as bpe
-from bpe_core.chat.chat_template import ChatTemplate, check_messages
-from bpe_core.cli.commands import main
-from bpe_core.formats.load_save import dumps
+from bpe_core.chat import ChatTemplate, check_messages
+from bpe_core.cli import main
+from bpe_core.formats import dumps
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.sidecars import Sidecars, first_token
-from bpe_core.tokenizer.conversation import read_conversation
-from bpe_core.tokenizer.segment_arrays import boundaries
+from bpe_core.tokenizer import boundaries, read_conversation
 
 PLAIN = "{% for m in messages %}<|{{ m.role }}|>{{ m.content | trim }}\n{% endfor %}"
 HUG = [{"role": "user", "content": "hug"}]

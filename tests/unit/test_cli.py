@@ -16,12 +16,10 @@ import pytest
 import bpe_core as bpe
 from bpe_core import types
 from bpe_core.cli import commands, options, sources
-from bpe_core.corpus.samples import load_sample, parallel_texts
-from bpe_core.formats import folder_files
+from bpe_core.corpus import load_sample, parallel_texts
+from bpe_core.formats import NativeTokenizer, dumps, folder_files, load
 from bpe_core.formats.checking import opened_elsewhere
 from bpe_core.formats.checking.readers import Reader
-from bpe_core.formats.load_save import dumps, load
-from bpe_core.formats.running.run_here import NativeTokenizer
 from tests.commands import run, succeed
 from tests.new_process import run_python
 
@@ -514,7 +512,7 @@ def test_a_published_tokenizer_is_fetched_when_it_is_first_named(
         raise bpe.UnavailableError("There is no network.")
 
     monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(tmp_path))
-    monkeypatch.setattr("bpe_core.published.fetch.fetch", fetch)
+    monkeypatch.setattr("bpe_core.published.fetch", fetch)
     for name in ("llama3", "gpt-4o", "gpt2"):
         assert run("encode", name, stdin=b"ab").exit_code == (name != "gpt2")
     assert "There is no network." in run("compare", "-", "-t", "llama3", stdin=b"ab").stderr

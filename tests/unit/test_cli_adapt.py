@@ -13,10 +13,10 @@ import tokenizers
 from transformers import AutoTokenizer
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import load_sample
-from bpe_core.formats.load_save import dumps, write_files
-from bpe_core.published.catalogue import CATALOGUE
-from bpe_core.unicode.kinds import token_script
+from bpe_core.corpus import load_sample
+from bpe_core.formats import dumps, write_files
+from bpe_core.published import CATALOGUE
+from bpe_core.unicode import token_script
 from tests.commands import run, succeed
 from tests.oracles import TOKENIZERS
 from tests.unit.test_across_words import described
@@ -185,7 +185,7 @@ def test_a_base_that_cannot_be_written_is_refused_before_the_run(
 
     # First the one that imports the others, which would keep what stands in for them.
     for module in ("replace", "shrink", "extend"):
-        monkeypatch.setattr(f"bpe_core.adapting.{module}.{module}", run_is_not_begun)
+        monkeypatch.setattr(f"bpe_core.adapting.{module}", run_is_not_begun)
     name, *given = command
     options = [*given, "--format", "tiktoken", "--out", tmp_path / "out"]
     refused = run(name, base, text, *options)

@@ -334,13 +334,13 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("The work began.")
 
     for name in (
-        "bpe_core.corpus.read_corpus.read_corpus",
+        "bpe_core.corpus.read.read_corpus",
         "bpe_core.counting.counts_cut.count_words",
         "bpe_core.counting.counts_file.merge_counts",
         "bpe_core.formats.checking.opened_elsewhere.check_opens",
-        "bpe_core.adapting.extend.extend",
-        "bpe_core.adapting.shrink.shrink",
-        "bpe_core.adapting.replace.replace",
+        "bpe_core.adapting.extending.extend",
+        "bpe_core.adapting.shrinking.shrink",
+        "bpe_core.adapting.replacing.replace",
     ):
         monkeypatch.setattr(name, work)
 

@@ -136,7 +136,7 @@ def test_large_text_is_kept_on_disk_and_deleted_at_the_end(
 
     succeed("compare", corpus, "-t", corpus.parent / "base.json")
     assert not list(tmp_path.iterdir())
-    monkeypatch.setattr("bpe_core.corpus.read_corpus.read_corpus", note_folder)
+    monkeypatch.setattr("bpe_core.corpus.read_corpus", note_folder)
     assert run("compare", corpus, "-t", corpus.parent / "base.json").exit_code == 1
     assert kept[0].parent.parent == tmp_path
     assert not list(tmp_path.iterdir())

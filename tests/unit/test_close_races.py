@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 
 import bpe_core as bpe
-from bpe_core.runs.close_races import CLOSE_RACE, has_letters, opening_step
+from bpe_core.runs import opening_step
+from bpe_core.runs.close_races import CLOSE_RACE, has_letters
 from bpe_core.types import Base
 from tests.strategies import training_configs, word_counts
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage import SAMPLE_RUN_ID, load_run
 
 
 def run_on(words: Mapping[str, int], n_merges: int, base: Base = "bytes") -> bpe.TrainingRun:

@@ -22,11 +22,10 @@ from distributed import Client, LocalCluster
 import bpe_core as bpe
 from bpe_core.cli import commands
 from bpe_core.cli.scale import parse_size
-from bpe_core.counting.count_files import CountingProgress, count_files
-from bpe_core.kernels.compiling.choose import compile_kernels
-from bpe_core.scale import engines
-from bpe_core.scale.engines import DaskWorkers, cluster, local_processes
-from bpe_core.training_data.encode_corpus import EncodingProgress, encode_corpus
+from bpe_core.counting import CountingProgress, count_files
+from bpe_core.kernels import compile_kernels
+from bpe_core.scale import DaskWorkers, cluster, engines, local_processes
+from bpe_core.training_data import EncodingProgress, encode_corpus
 from tests.new_process import ROOT
 
 pytestmark = pytest.mark.slow

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from bpe_core.tokenizer.gpt2 import gpt2, gpt2_golden_cases
+from bpe_core.tokenizer import gpt2, gpt2_golden_cases
 from ui.compare import charts
 from ui.compare.charts import kind_bars
 from ui.compare.passage import golden_rows, provenances
-from ui.look.chart_style import PALETTES
+from ui.look import PALETTES
 
 TOKENS_CSS = Path(charts.__file__).parents[1] / "components" / "shared" / "tokens.css"
 HOSTILE = ["<b>x</b>", "<script>", "&amp;", "%{x}", "<a href='j:'>k</a>"]

@@ -14,12 +14,8 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.comparison.languages import (
-    LanguageMetrics,
-    measure_languages,
-    read_parallel,
-)
-from bpe_core.corpus.samples import ParallelText, parallel_texts
+from bpe_core.comparison import LanguageMetrics, measure_languages, read_parallel
+from bpe_core.corpus import ParallelText, parallel_texts
 from tests.language_costs import compare_languages
 from tests.waiting import wait_until
 from ui.compare import charts, compared
@@ -36,8 +32,8 @@ from ui.compare.language_figures import (
     summary_rows,
     tokens_sentence,
 )
-from ui.host.sized_cache import server_cache
-from ui.work.task import Status
+from ui.host import server_cache
+from ui.work import Status
 
 BYTES = bpe.gpt2().truncated(0)
 # Bytes alone: 2, 6 and 4 tokens.

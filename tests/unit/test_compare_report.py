@@ -12,30 +12,31 @@ import pytest
 
 import bpe_core
 import bpe_core as bpe
-from bpe_core.comparison.languages import (
+from bpe_core.comparison import (
     LanguageCosts,
     ScriptMerges,
+    compute_gain,
+    cut_terms,
     merges_per_script,
+    terms_by_loss,
 )
-from bpe_core.comparison.parts import compute_gain
-from bpe_core.comparison.terms import cut_terms, terms_by_loss
-from bpe_core.corpus.samples import load_sample, parallel_texts
-from bpe_core.tokenizer.gpt2 import gpt2_golden_result
+from bpe_core.corpus import load_sample, parallel_texts
+from bpe_core.tokenizer import gpt2_golden_result
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 from tests.language_costs import compare_languages
-from ui.compare.costs_part import CostTable
+from ui.compare.costs import CostTable
 from ui.compare.definitions import FIGURES, LANGUAGES
-from ui.compare.figures_part import figure_rows
+from ui.compare.figures import figure_rows
 from ui.compare.report import ComparisonReport, report_html
 from ui.compare.report_elements import MAX_DISAGREEMENTS, MAX_TERMS_IN_REPORT
-from ui.compare.terms_part import Terms, term_rows
-from ui.compare.verdict_part import Judged, rival_rows
+from ui.compare.terms import Terms, term_rows
+from ui.compare.verdict import Judged, rival_rows
 from ui.compare.verdict_words import interval_ends, uncovered_words, verdict_sentence
-from ui.components.figures import FigureRow
-from ui.run.page_parts import composition_groups
+from ui.components import FigureRow
+from ui.run import composition_groups
 from ui.storage.run_store import compose_both
-from ui.tokenizers.shelf import Member
+from ui.tokenizers import Member
 
 HOSTILE = "</style><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\u202e"
 OWN = bpe.train(load_sample("multilingual"), bpe.TrainingConfig(400)).tokenizer

@@ -14,14 +14,18 @@ import pytest
 
 import bpe_core
 import bpe_core as bpe
-from bpe_core.comparison.blocks import divide_units
-from bpe_core.comparison.interval_words import carried_words, method_words
-from bpe_core.comparison.parts import TextPart, TokenSaving, compute_gain
-from bpe_core.corpus.held_out import HeldOut
-from bpe_core.corpus.spans import Place
+from bpe_core.comparison import (
+    TextPart,
+    TokenSaving,
+    carried_words,
+    compute_gain,
+    divide_units,
+    method_words,
+)
+from bpe_core.corpus import HeldOut, Place
 from ui.compare.charts import part_dots
-from ui.compare.figures_part import figure_rows
-from ui.compare.verdict_part import differences_csv, rival_rows, shown_parts
+from ui.compare.figures import figure_rows
+from ui.compare.verdict import differences_csv, rival_rows, shown_parts
 from ui.compare.verdict_words import (
     HELD_OUT,
     disagreement,
@@ -33,7 +37,7 @@ from ui.compare.verdict_words import (
     uncovered_words,
     verdict_sentence,
 )
-from ui.tokenizers.shelf import Member
+from ui.tokenizers import Member
 
 CODE = "def countdown(n):\n        while n > 0:\n            yield n\n            n -= 1\n" * 20
 BLIND = bpe.train(

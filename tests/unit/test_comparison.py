@@ -11,13 +11,11 @@ import pytest
 import regex
 
 import bpe_core as bpe
-from bpe_core.comparison import spans
-from bpe_core.comparison.comparison import distinct_ends
-from bpe_core.comparison.measurement import TokenizerMetrics, measure
-from bpe_core.comparison.parts import compute_gain
-from bpe_core.corpus.samples import load_sample, parallel_texts
-from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
-from bpe_core.tokenizer.protocol import TokenColumns
+from bpe_core.comparison import TokenizerMetrics, compute_gain, distinct_ends, spans
+from bpe_core.comparison.measurement import measure
+from bpe_core.corpus import load_sample, parallel_texts
+from bpe_core.formats import ForeignTokenizer
+from bpe_core.tokenizer import TokenColumns
 from tests import foreign_models as models
 from tests.commands import succeed
 from tests.foreign_models import byte_fallback, described, library_encoder, word_piece

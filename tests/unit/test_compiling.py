@@ -13,10 +13,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from bpe_core.files.file_lock import FileLock
+from bpe_core.files import FileLock
+from bpe_core.kernels import use_kernels
 from bpe_core.kernels.compiling import choose, load
 from bpe_core.kernels.compiling.__main__ import main
-from bpe_core.kernels.compiling.choose import use_kernels
 from tests.new_process import ROOT, run_python
 from tests.packaging import CHECK, install, run_installed
 
@@ -95,7 +95,7 @@ import sys
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.kernels.compiling.choose import kernels_are_compiled
 from bpe_core.kernels.compiling.load import compiled_name, folder_to_write
-from bpe_core.runs.train import train
+from bpe_core.runs.training import train
 from bpe_core.types import TrainingConfig
 from tests.kernels_alike import compare
 corpus = Corpus.from_text(" ".join(map(str, range(1_300_000))))
@@ -167,7 +167,7 @@ def test_a_process_whose_training_is_cancelled_exits_without_waiting_for_compile
 from itertools import count
 from bpe_core.kernels.compiling.choose import kernels_are_compiled
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
+from bpe_core.runs.training import train
 from bpe_core.types import TrainingConfig
 corpus = Corpus.from_text(" ".join(map(str, range(1_300_000))))
 looks = count()  # the compilers have started by the sixth
@@ -296,7 +296,7 @@ def test_a_failing_compiler_is_reported_once_and_plain_python_takes_over(tmp_pat
 import sys
 from bpe_core.kernels.compiling import choose
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.train import train
+from bpe_core.runs.training import train
 from bpe_core.types import TrainingConfig
 def fail(folder):
     raise RuntimeError("LLVM is not what it was")

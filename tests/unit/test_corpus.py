@@ -19,7 +19,7 @@ import pytest
 
 import bpe_core as bpe
 import bpe_core.corpus.budget as budget
-from bpe_core.corpus.word_counts import MAX_COUNT, parse_word_counts
+from bpe_core.corpus import MAX_COUNT, parse_word_counts
 from tests.uploads import describe_columns
 from tests.zipping import make_zip
 

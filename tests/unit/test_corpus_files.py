@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
+from bpe_core.corpus import read_corpus_files, write_corpus
 
 HOSTILE = bpe.Corpus.from_documents(
     ["hug hugs\r\n" * 50, "", "\ufeffкот 漢字 😀 \0 <b>"], ["../a.txt", "b", "<script>"]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.comparison.costs import (
+from bpe_core.comparison import (
     MAX_MODEL_WIDTH,
     MAX_PRICE,
     MAX_WINDOW,
@@ -25,15 +25,9 @@ from bpe_core.comparison.costs import (
 )
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
-from ui.components.figures import FigureRow
+from ui.components import FigureRow
 from ui.pair_frequencies.size import COST_COLUMNS, Sizes, cost_rows, costs_csv
-from ui.tokenizers.costs import (
-    corpus_rows,
-    embedding_table_rows,
-    money,
-    text_rows,
-    window_rows,
-)
+from ui.tokenizers import corpus_rows, embedding_table_rows, money, text_rows, window_rows
 
 FOREIGN = library_encoder(models.described(models.word_piece()))
 

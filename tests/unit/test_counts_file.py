@@ -11,11 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
-from bpe_core.corpus.samples import load_sample
+from bpe_core.corpus import load_sample, read_corpus_files, write_corpus
 from bpe_core.counting.counts_cut import as_corpus
 from bpe_core.counting.counts_file import KEY
-from bpe_core.kernels.compiling.choose import compile_kernels
+from bpe_core.kernels import compile_kernels
 from bpe_core.types import TieBreak
 from tests.commands import run, succeed
 from tests.new_process import run_python

@@ -14,7 +14,8 @@ from scripts.draw_architecture import PICTURE, packages, shortest
 from scripts.measure_install import BEGIN, DOCUMENT, END
 from tests.new_process import ROOT
 from tests.unit.test_imports import HOUSES
-from ui.look.glossary import GLOSSARY, tooltip
+from ui.look import tooltip
+from ui.look.glossary import GLOSSARY
 
 REGISTRIES = re.compile(r"https?://[\w.]*(pypi\.org|pythonhosted\.org|npmjs\.(com|org))")
 

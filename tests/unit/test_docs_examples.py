@@ -23,8 +23,8 @@ import pyarrow.parquet as pq
 import pytest
 from safetensors.numpy import save_file
 
-from bpe_core.cli.commands import main
-from bpe_core.corpus.samples import load_sample
+from bpe_core.cli import main
+from bpe_core.corpus import load_sample
 from tests.commands import run
 from tests.new_process import ROOT
 from tests.oracles import TOKENIZERS

@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.formats.checking.opened_elsewhere import Difference, Opened
-from bpe_core.formats.load_save import loads
-from ui.host.sized_cache import server_cache
-from ui.look.labels import plain_markdown
+from bpe_core.formats import Opened, loads
+from bpe_core.formats.checking.opened_elsewhere import Difference
+from ui.host import server_cache
+from ui.look import plain_markdown
+from ui.run import downloads
+from ui.run.download_part import Checked, Download, check_all
 from ui.run.download_rows import check_sentence
-from ui.run.downloads import Checked, Download, check_all, downloads
-from ui.storage.run_store import Trained, load_run, store_run
-from ui.work.task import Status, Task
+from ui.storage import Trained, load_run, store_run
+from ui.work import Status, Task
 
 TEXT = "hug hugs pug pugs naïve 日本 \U0001f9e9<|endoftext|>\n" * 20
 

@@ -20,13 +20,17 @@ import pytest
 import tiktoken
 
 import bpe_core as bpe
-from bpe_core.formats.running.base_encoders import OwnEncoder
-from bpe_core.kernels.compiling.choose import compile_kernels
-from bpe_core.scale.engines import ThisProcess
-from bpe_core.scale.steps import WorkFolder
-from bpe_core.training_data import preparing
-from bpe_core.training_data.encode_corpus import EncodingProgress, encode_corpus
-from bpe_core.training_data.manifest import Manifest, read_manifest, verify_files
+from bpe_core.formats import OwnEncoder
+from bpe_core.kernels import compile_kernels
+from bpe_core.scale import ThisProcess, WorkFolder
+from bpe_core.training_data import (
+    EncodingProgress,
+    Manifest,
+    encode_corpus,
+    preparing,
+    read_manifest,
+    verify_files,
+)
 from bpe_core.training_data.shard_files import deal
 from bpe_core.training_data.stretch_ids import DOCUMENT
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import parallel_texts
+from bpe_core.corpus import parallel_texts
 from tests.uploads import Upload
 
 WESTERN = {

@@ -16,11 +16,11 @@ from click.testing import CliRunner
 
 import bpe_core as bpe
 from bpe_core.cli import commands
-from bpe_core.corpus.samples import load_sample
+from bpe_core.corpus import load_sample
 from bpe_core.extras import DISTRIBUTION, Extra
-from bpe_core.formats.load_save import loads
+from bpe_core.formats import loads
 from bpe_core.lab.contenders import encoders, trainers
-from bpe_core.scale.engines import cluster
+from bpe_core.scale import cluster
 from bpe_core.views.notebook import make_widget
 from tests.foreign_models import library_encoder
 from tests.new_process import ROOT
@@ -37,7 +37,7 @@ IMPORTED_AS = {
 }
 # Each extra that starts processes has it, so what starts them names the extra.
 BETWEEN_PROCESSES = "msgspec"
-STARTS_PROCESSES = "bpe_core.processes.call"
+STARTS_PROCESSES = "bpe_core.processes.calling"
 MINE = bpe.train(load_sample("notebook"), bpe.TrainingConfig(270)).tokenizer
 
 PATTERN = bpe.TrainingConfig(270, pretokenizer="regex:[a-z]+")

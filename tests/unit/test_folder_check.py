@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.files.store import new_id
-from ui.storage.run_files import CorpusOrigin
-from ui.storage.run_store import Trained, folder_check, load_run, store_run
+from bpe_core.files import new_id
+from ui.storage import CorpusOrigin, Trained, folder_check, load_run, store_run
 from ui.work.training import StoredTraining, TrainingRequest, train_and_store
 
 CONFIG = bpe.TrainingConfig(400)

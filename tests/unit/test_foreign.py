@@ -11,7 +11,7 @@ from tokenizers import models as library
 from tokenizers import normalizers, pre_tokenizers
 
 import bpe_core as bpe
-from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
+from bpe_core.formats import ForeignTokenizer
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 

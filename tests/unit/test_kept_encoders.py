@@ -14,15 +14,9 @@ from typing import Any
 import pytest
 
 import bpe_core as bpe
-from bpe_core.formats import json_files
-from bpe_core.formats.load_save import dumps
+from bpe_core.formats import AcrossWordsTokenizer, NativeTokenizer, OwnEncoder, dumps, json_files
 from bpe_core.formats.opening import kept_encoders
-from bpe_core.formats.running.base_encoders import OwnEncoder
-from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
-from bpe_core.formats.running.run_here import NativeTokenizer
-from bpe_core.tokenizer.protocol import NamedEncoder
-from bpe_core.tokenizer.stored_table import StoredTable, table_to_arrays
-from bpe_core.tokenizer.tables import TokenTable
+from bpe_core.tokenizer import NamedEncoder, StoredTable, TokenTable, table_to_arrays
 from tests.commands import succeed
 from tests.new_process import run_python, run_without_compilation
 from tests.table_parts import TABLE_PARTS

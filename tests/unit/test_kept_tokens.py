@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.tokenizer import gpt2
 from ui.adapt.removal_form import read_kept_tokens
-from ui.look.labels import token_label
+from ui.look import token_label
 
 VOCAB = gpt2().vocab
 

@@ -18,8 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus.read_corpus import read_corpus
-from bpe_core.corpus.readers import ReadOptions, tables_in
+from bpe_core.corpus import ReadOptions, read_corpus, tables_in
 from bpe_core.errors import (
     ConfigError,
     CorpusError,

@@ -7,29 +7,31 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import bpe_core as bpe
-from bpe_core.lab import measurements
-from bpe_core.lab.contenders import ENCODERS, differences, trainers
-from bpe_core.lab.measurements import (
+from bpe_core.lab import (
     SMALL_CHARACTERS,
+    ContenderTime,
     GrowthPoint,
     LabOrder,
     LabProgress,
     Results,
-    growing_sizes,
+    differences,
+    measurements,
     run_in_process,
-    run_order,
     small_order,
 )
-from bpe_core.lab.measuring import ContenderTime, ignore_progress
-from bpe_core.processes.limits import Limits
-from bpe_core.tokenizer.gpt2 import gpt2
+from bpe_core.lab.contenders import ENCODERS, trainers
+from bpe_core.lab.measurements import growing_sizes, run_order
+from bpe_core.lab.measuring import ignore_progress
+from bpe_core.processes import Limits
+from bpe_core.tokenizer import gpt2
 from tests import lab_in_child
 from tests.waiting import wait_until
-from ui.components.figures import FigureRow
-from ui.lab import words
-from ui.lab.measurements import MeasurementManager, MeasurementStatus
+from ui.components import FigureRow
+from ui.lab import MeasurementStatus, words
+from ui.lab.measurements import MeasurementManager
 from ui.lab.sections import how_far
-from ui.work.task import State, Status
+from ui.work import Status
+from ui.work.task import State
 
 LINE = "hug hugs, hugging 12 pugs: naïve 日本\n"
 TEXT = LINE * 20

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from bpe_core.types import TrainingConfig
 from bpe_core.views.token_packing import tokens_for_browser
 from tests.strategies import texts
-from ui.look.labels import RIGHT_TO_LEFT, order_note, plain_markdown, plain_text, token_label
-from ui.look.run_names import RunName, run_labels
+from ui.look import RunName, order_note, plain_markdown, plain_text, run_labels, token_label
+from ui.look.labels import RIGHT_TO_LEFT
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,9 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.comparison.languages import (
-    merges_per_script,
-    read_parallel,
-)
-from bpe_core.corpus.samples import ParallelText, parallel_texts
-from bpe_core.unicode.kinds import CUT_CHARACTERS, NO_LETTERS, find_script
+from bpe_core.comparison import merges_per_script, read_parallel
+from bpe_core.corpus import ParallelText, parallel_texts
+from bpe_core.unicode import CUT_CHARACTERS, NO_LETTERS, find_script
 from tests import foreign_models as models
 from tests.commands import run, succeed
 from tests.foreign_models import library_encoder

@@ -10,7 +10,7 @@ import regex
 from hypothesis import given
 
 import bpe_core as bpe
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.trainers import reference
 from tests.strategies import plain_configs, word_counts
 from ui.lessons import four_documents, gpt2_cuts, hug_words, parts, sentences
@@ -18,7 +18,7 @@ from ui.lessons.parts import choose_most_frequent, choose_number
 from ui.lessons.printing import format_sum, format_token, pair_name, printed, source_lines
 from ui.lessons.shortcuts import crossing
 from ui.lessons.walk import walk
-from ui.look.labels import counted, plain_markdown
+from ui.look import counted, plain_markdown
 
 HUGS = {"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3}
 CHARACTERS = bpe.TrainingConfig(50, base="characters", end_of_word="</w>", special_tokens=())

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.comparison.terms import cut_terms
-from bpe_core.corpus.samples import parallel_texts
-from bpe_core.formats.running.base_encoders import LibraryEncoder
+from bpe_core.comparison import cut_terms
+from bpe_core.corpus import parallel_texts
+from bpe_core.formats import LibraryEncoder
 from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
-from bpe_core.tokenizer.protocol import BatchEncoder, NamedEncoder, TokenColumns
+from bpe_core.tokenizer import BatchEncoder, NamedEncoder, TokenColumns
 
 SENTENCES = [sentence for text in parallel_texts() for sentence in text.sentences]
 GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"

@@ -8,12 +8,10 @@ import pytest
 import tokenizers
 
 import bpe_core as bpe
+from bpe_core.formats import ForeignTokenizer, dumps, llama_cpp_cut
 from bpe_core.formats.gguf.gguf_cuts import FAMILIES
 from bpe_core.formats.gguf.gguf_file import find_pre
-from bpe_core.formats.gguf.llama_cpp_cut import llama_cpp_cut
-from bpe_core.formats.load_save import dumps
 from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
-from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from tests.foreign_models import word_piece
 
 

@@ -17,18 +17,10 @@ import pytest
 import bpe_core as bpe
 from tests.new_process import ROOT
 from tests.waiting import wait_until
-from ui.host.logs import (
-    MAX_ERRORS_A_MINUTE,
-    MAX_EVENTS_A_MINUTE,
-    Code,
-    event,
-    handler_to,
-    log_error,
-    log_unforeseen,
-    short_id,
-)
-from ui.host.settings import Level
-from ui.storage.run_files import CorpusOrigin
+from ui.host import Code, event, log_unforeseen, short_id
+from ui.host.logs import MAX_ERRORS_A_MINUTE, MAX_EVENTS_A_MINUTE, handler_to, log_error
+from ui.host.server_settings import Level
+from ui.storage import CorpusOrigin
 from ui.work.jobs import JobManager
 
 SECRET = "xyzzy-plugh"

@@ -9,8 +9,9 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.errors import ConfigError
+from bpe_core.lab import N_MERGES
 from bpe_core.lab.contenders import encoders, trainers
-from bpe_core.lab.measurements import N_MERGES, growing_sizes, measure_growth
+from bpe_core.lab.measurements import growing_sizes, measure_growth
 from bpe_core.lab.measuring import Contender, LabProgress, UsualTime, time_contenders
 
 TEXT = "ab" * 50_000

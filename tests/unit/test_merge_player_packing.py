@@ -4,16 +4,9 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.adapting.extend import extend
-from bpe_core.views.run_packing import (
-    MAX_WORD_LENGTH,
-    N_GIVEN,
-    WHOLE_RUN,
-    block_starts,
-    own_words,
-    pack_merges,
-    pack_player,
-)
+from bpe_core.adapting import extend
+from bpe_core.views import block_starts, own_words, pack_merges, pack_player
+from bpe_core.views.run_packing import MAX_WORD_LENGTH, N_GIVEN, WHOLE_RUN
 
 HUG_WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 CLASSROOM = bpe.TrainingConfig(

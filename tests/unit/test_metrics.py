@@ -8,16 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bpe_core.comparison.metrics import (
-    gini,
-    ratio,
-    relative_costs,
-    renyi_efficiency,
-    vocabulary_overlap,
-)
-from bpe_core.comparison.parts import SEED, intervals, percent_fewer
+from bpe_core.comparison import SEED, gini, relative_costs
+from bpe_core.comparison.metrics import ratio, renyi_efficiency, vocabulary_overlap
+from bpe_core.comparison.parts import intervals, percent_fewer
 from bpe_core.comparison.text_map import TextMap
-from bpe_core.corpus.held_out import MIN_UNITS
+from bpe_core.corpus import MIN_UNITS
 from bpe_core.errors import ConfigError
 
 

@@ -17,7 +17,7 @@ from bpe_core.formats.running.run_here import NORMALIZERS, normalize_by_library
 from bpe_core.formats.sentencepiece_model import BYTE, NORMAL, UNKNOWN, Piece, write_model
 from tests.foreign_models import library_encoder
 from tests.strategies import hostile_texts
-from ui.tokenizers.normalized_part import normalized_pieces
+from ui.tokenizers.normalized import normalized_pieces
 
 
 def changed(text: str, normalized: str) -> list[tuple[str, str]]:

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 import bpe_core as bpe
-from bpe_core.views.notebook import MAX_COMPARED, MAX_TOKENS, View
-from bpe_core.views.run_packing import pack_merges
-from bpe_core.views.still import summarize_run, summarize_tokenizer
+from bpe_core.views import View, pack_merges, summarize_run, summarize_tokenizer
+from bpe_core.views.notebook import MAX_COMPARED, MAX_TOKENS
 
 GPT2 = bpe.gpt2()
 RUN = bpe.train(["hug hugs hugging, a pug and a mug"] * 9, vocab_size=270)

@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from bpe_core.views.notebook import View
+from bpe_core.views import View
 from tests.new_process import ROOT
 
 PAGE = ROOT / "docs" / "notebooks.md"

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus.notes import Note, group_notes
+from bpe_core.corpus import Note, group_notes
 from tests.uploads import Upload
 
 

@@ -12,21 +12,23 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import load_sample
-from bpe_core.formats.checking import opened_elsewhere
-from bpe_core.formats.checking.opened_elsewhere import (
+from bpe_core.corpus import load_sample
+from bpe_core.formats import (
+    READERS,
     Opened,
-    TrialError,
     check_opens,
-    compare_ids,
-    ids_by_lines,
+    dumps,
+    find_reader,
+    make_probe,
+    special_roles,
+    write_files,
 )
-from bpe_core.formats.checking.probe import PROBE, Probe, encodable, make_probe
-from bpe_core.formats.checking.readers import READERS, Reader, find_reader, literal
+from bpe_core.formats.checking import opened_elsewhere
+from bpe_core.formats.checking.opened_elsewhere import TrialError, compare_ids, ids_by_lines
+from bpe_core.formats.checking.probe import PROBE, Probe, encodable
+from bpe_core.formats.checking.readers import Reader, literal
 from bpe_core.formats.folder_files import FORMATS
-from bpe_core.formats.load_save import dumps, write_files
-from bpe_core.formats.transformers_folder import special_roles
-from bpe_core.published.catalogue import CATALOGUE
+from bpe_core.published import CATALOGUE
 from bpe_core.types import Format
 
 SAMPLE = load_sample("multilingual")

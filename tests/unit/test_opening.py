@@ -15,15 +15,13 @@ import tokenizers
 from tokenizers import AddedToken, normalizers, pre_tokenizers
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import load_sample
-from bpe_core.formats import native
-from bpe_core.formats.load_save import dumps, loads
+from bpe_core.corpus import load_sample
+from bpe_core.formats import dumps, loads, native, open_plainest, open_untrusted
 from bpe_core.formats.opening import opening
-from bpe_core.formats.opening.open_encoder import open_plainest
-from bpe_core.formats.opening.opening import open_files, open_untrusted
+from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.text_growth import check_patterns
-from bpe_core.kernels.compiling.choose import compile_kernels
-from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.kernels import compile_kernels
+from bpe_core.tokenizer import NamedEncoder
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 

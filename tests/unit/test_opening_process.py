@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import load_sample
-from bpe_core.formats.load_save import dumps
+from bpe_core.corpus import load_sample
+from bpe_core.formats import dumps, open_untrusted, read_description
 from bpe_core.formats.opening import opening
 from bpe_core.formats.opening.engines import choose_engine
-from bpe_core.formats.opening.opening import open_untrusted, read_description
 from bpe_core.formats.sentencepiece_model import CONTROL, NORMAL, UNKNOWN, Piece, write_model
 from tests.foreign_models import word_piece
 from tests.new_process import run_python
@@ -27,7 +26,7 @@ def no_child(*_: Any, **__: Any) -> Any:
 
 
 def test_a_small_file_is_worth_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bpe_core.processes.call.call", no_child)
+    monkeypatch.setattr("bpe_core.processes.call", no_child)
     data = dumps(bpe.gpt2().truncated(1_000), "huggingface")["tokenizer.json"]
     opened = open_untrusted({"tokenizer.json": data})
     assert opened.encode("hug") == bpe.gpt2().truncated(1_000).encode("hug")

@@ -21,9 +21,9 @@ import tokenizers
 
 import bpe_core as bpe
 from bpe_core import errors
-from bpe_core.corpus.samples import load_sample
-from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
-from bpe_core.kernels.compiling.choose import compile_kernels
+from bpe_core.corpus import load_sample
+from bpe_core.formats import ForeignTokenizer
+from bpe_core.kernels import compile_kernels
 from tests.foreign_models import library_encoder
 from tests.new_process import ROOT
 from tests.unit.test_run_archive import assert_same

@@ -16,13 +16,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from bpe_core.files import file_lock
-from bpe_core.files.file_lock import FileLock
-from bpe_core.files.whole_files import write_whole
+from bpe_core.files import FileLock, file_lock, write_whole
 from bpe_core.kernels import threads
-from bpe_core.processes import call as call_module
-from bpe_core.processes.call import call
-from bpe_core.processes.limits import GB, Limits, limit_this_process
+from bpe_core.processes import GB, Limits, call
+from bpe_core.processes import calling as call_module
+from bpe_core.processes.limits import limit_this_process
 from tests import in_child
 from tests.new_process import ROOT
 from ui.serving import ended_visits
@@ -38,7 +36,7 @@ for name in ("nice", "fchown", "fchmod", "O_NONBLOCK", "geteuid", "sched_getaffi
 WORK = """
 import sys
 import bpe_core as bpe
-from bpe_core.processes.call import call
+from bpe_core.processes.calling import call
 from bpe_core.processes.limits import GB, Limits
 from bpe_core.unicode.byte_alphabet import to_printable
 assert sys.modules["resource"] is None

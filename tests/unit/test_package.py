@@ -168,7 +168,7 @@ loaded = bpe.load("mine.bpe.json")
 assert loaded == run.tokenizer
 print(loaded.decode(loaded.encode("hugs and hugging")), len(run.merges))
 assert 'data-part="merges"' in run.player()._repr_html_()
-from bpe_core.corpus.samples import samples, load_sample
+from bpe_core.corpus.sample_texts import samples, load_sample
 print(sum(load_sample(sample.id).n_bytes > 0 for sample in samples()) == len(samples()))
 """
 

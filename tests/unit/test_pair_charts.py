@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.runs.pair_lives import PairLives
+from bpe_core.runs import PairLives
 from bpe_core.types import PairCount
-from ui.look.chart_style import PALETTES, Theme
+from ui.look import PALETTES, Theme
 from ui.pair_frequencies import charts as pair_charts
 from ui.pair_frequencies import life
 from ui.pair_frequencies.words import (
@@ -25,7 +25,7 @@ from ui.pair_frequencies.words import (
     run_csv,
 )
 from ui.run import results
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from ui.storage import SAMPLE_RUN_ID, load_run
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 

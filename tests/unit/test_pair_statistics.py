@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.runs.pair_lives import PairLife, PairLives
-from bpe_core.runs.pair_statistics import (
+from bpe_core.runs import (
+    PairLife,
+    PairLives,
     bytes_per_token_after,
     elbow,
     next_merges,

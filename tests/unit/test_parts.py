@@ -11,18 +11,11 @@ import pytest
 import regex
 
 import bpe_core as bpe
-from bpe_core.comparison.blocks import MAX_UNITS, divide_units
-from bpe_core.comparison.parts import (
-    MIN_TOKENS,
-    OTHER_SCRIPTS,
-    TextPart,
-    compute_gain,
-)
+from bpe_core.comparison import MIN_TOKENS, OTHER_SCRIPTS, TextPart, compute_gain, divide_units
+from bpe_core.comparison.blocks import MAX_UNITS
 from bpe_core.comparison.text_map import TOKEN_KINDS
-from bpe_core.corpus.held_out import MIN_UNITS
-from bpe_core.corpus.samples import load_sample, parallel_texts
-from bpe_core.corpus.spans import Place
-from bpe_core.unicode.kinds import SCRIPT_GROUPS, find_group, find_script, is_letter
+from bpe_core.corpus import MIN_UNITS, Place, load_sample, parallel_texts
+from bpe_core.unicode import SCRIPT_GROUPS, find_group, find_script, is_letter
 from tests.foreign_models import described, library_encoder, word_piece
 
 OWN = bpe.train(load_sample("multilingual"), bpe.TrainingConfig(600)).tokenizer

@@ -25,9 +25,8 @@ from bpe_core.errors import (
     TimeLimitError,
     UnforeseenError,
 )
-from bpe_core.processes.call import call, stream
+from bpe_core.processes import GB, Limits, call, stream
 from bpe_core.processes.codec import receive, send
-from bpe_core.processes.limits import GB, Limits
 from tests import in_child
 from tests.new_process import ROOT
 
@@ -129,7 +128,7 @@ def test_what_a_process_cannot_mean_is_an_error(plain: object, annotation: objec
 
 
 CALL = """
-from bpe_core.processes.call import call
+from bpe_core.processes.calling import call
 from bpe_core.processes.limits import Limits
 from bpe_core.unicode.byte_alphabet import to_printable
 print(call(to_printable, b" hug", limits=Limits(60)))
@@ -218,7 +217,7 @@ def test_only_functions_of_our_modules_are_called(function: Callable[..., object
 
 def test_a_process_ends_with_its_parent() -> None:
     code = (
-        "from bpe_core.processes.call import call\n"
+        "from bpe_core.processes.calling import call\n"
         "from bpe_core.processes.limits import Limits\n"
         "from tests.in_child import report_and_wait\n"
         "call(report_and_wait, limits=Limits(60),\n"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import bpe_core as bpe
-from bpe_core.vocabulary import provenance
-from bpe_core.vocabulary.provenance import source_lines, token_origin
+from bpe_core.vocabulary import provenance, source_lines, token_origin
 
 
 def test_at_most_two_lines_come_from_each_document() -> None:

@@ -5,14 +5,13 @@ import pytest
 import tokenizers
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import load_sample
-from bpe_core.counting.words import count_pretokens
+from bpe_core.corpus import load_sample
+from bpe_core.counting import count_pretokens
+from bpe_core.formats import dumps, loads
 from bpe_core.formats.folder_files import FORMATS
-from bpe_core.formats.load_save import dumps, loads
 from bpe_core.types import Format
-from bpe_core.vocabulary.audit import count_uses, uses_in_run
-from bpe_core.vocabulary.pruning import added_in_run, prune
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from bpe_core.vocabulary import added_in_run, count_uses, prune, uses_in_run
+from ui.storage import SAMPLE_RUN_ID, load_run
 
 TEXT = "The quick brown fox, it's 2024: naïve 日本語 🙂\n\treturn None  # \x00 <|endoftext|>"
 

@@ -11,8 +11,8 @@ import tiktoken
 import tiktoken_ext.openai_public as public
 
 import bpe_core as bpe
-from bpe_core.formats.tiktoken_file import read_ranks, write_tiktoken
-from bpe_core.published.special_tokens import TIKTOKEN_ENCODINGS
+from bpe_core.formats import read_ranks, write_tiktoken
+from bpe_core.published import TIKTOKEN_ENCODINGS
 from tests.new_process import run_python
 
 run = bpe.train(["hug hugs hugging"], vocab_size=262)
@@ -134,5 +134,5 @@ def test_every_public_name_can_be_loaded():
 
 
 def test_gpt2_is_the_function_regardless_of_import_order():
-    code = "import bpe_core.tokenizer.gpt2, bpe_core as bpe; print(bpe.gpt2().encode('The quick'))"
+    code = "import bpe_core.tokenizer, bpe_core as bpe; print(bpe.gpt2().encode('The quick'))"
     assert run_python(code) == "[464, 2068]\n"

@@ -9,8 +9,7 @@ import pytest
 import tiktoken.load
 
 import bpe_core as bpe
-from bpe_core.published.cache import VARIABLE, cached_state, read_cached
-from bpe_core.published.catalogue import published
+from bpe_core.published import VARIABLE, cached_state, published, read_cached
 from tests.oracles import RANKS, TOKENIZERS, tiktoken_published
 from ui.tokenizers.by_name import download_words
 

@@ -19,13 +19,11 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.cli import commands
-from bpe_core.formats.adapted.adapting_base import open_base
-from bpe_core.formats.folder_files import read_files_at
+from bpe_core.formats import dumps, loads, open_base, read_files_at
 from bpe_core.formats.gguf.gguf_header import parse_gguf
-from bpe_core.formats.load_save import dumps, loads
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
-from bpe_core.unicode.byte_alphabet import to_printable
+from bpe_core.unicode import to_printable
 from tests.zipping import make_zip
 
 SMALL = bpe.gpt2().truncated(300)

@@ -17,17 +17,22 @@ import psutil
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus import budget, parquet_process, reading_process
-from bpe_core.corpus.corpus_files import FiledCorpus, measure_text, write_corpus
-from bpe_core.corpus.readers import ReadOptions, tables_in
-from bpe_core.corpus.reading_process import (
+from bpe_core.corpus import (
     MAX_BYTES_IN_MEMORY,
+    FiledCorpus,
+    ReadOptions,
+    budget,
     describe_in_process,
+    parquet_process,
     read_beginning_in_process,
     read_in_process,
+    reading_process,
+    tables_in,
     worth_a_process,
+    write_corpus,
 )
-from bpe_core.processes.call import stream
+from bpe_core.corpus.corpus_files import measure_text
+from bpe_core.processes import stream
 from tests.uploads import Upload
 from tests.zipping import make_zip
 

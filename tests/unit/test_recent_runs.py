@@ -9,9 +9,17 @@ import pytest
 import streamlit as st
 
 import bpe_core as bpe
-from ui.look.run_names import RunName
-from ui.shell import open_run, recent_runs, workspace
-from ui.shell.open_run import OpenRun, follow
+from ui.look import RunName
+from ui.shell import (
+    OpenRun,
+    follow,
+    new_own_id,
+    note_given,
+    open_run,
+    recent_runs,
+    take_given,
+    workspace,
+)
 from ui.shell.recent_runs import (
     MAX_KEYS,
     MAX_RECENT_RUNS,
@@ -21,23 +29,13 @@ from ui.shell.recent_runs import (
     forget_other_runs,
     forget_run,
     is_own,
-    new_own_id,
     note_found,
-    note_given,
     remember_run,
     start_over,
-    take_given,
 )
-from ui.storage import run_store
-from ui.storage.run_store import (
-    SAMPLE_RUN_ID,
-    RunNotFoundError,
-    StoredRun,
-    Trained,
-    load_run,
-    store_run,
-)
-from ui.work.jobs import JobStatus
+from ui.storage import SAMPLE_RUN_ID, StoredRun, Trained, load_run, run_store, store_run
+from ui.storage.run_store import RunNotFoundError
+from ui.work import JobStatus
 
 
 @pytest.fixture(autouse=True)

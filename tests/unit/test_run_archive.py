@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 
 import bpe_core as bpe
-from bpe_core.corpus.held_out import Split
+from bpe_core.corpus import Split
 from bpe_core.formats import run_archive
-from bpe_core.kernels.compiling.choose import compile_kernels
-from bpe_core.runs.run import RunOrigin
-from bpe_core.runs.token_curves import count_ids, merges_are_recoverable, unfolded_tokens
+from bpe_core.kernels import compile_kernels
+from bpe_core.runs import RunOrigin, count_ids
+from bpe_core.runs.token_curves import merges_are_recoverable, unfolded_tokens
 from tests.strategies import training_configs, word_counts
 
 Arrays = dict[str, Any]

@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.files.store import write_manifest
-from ui.storage import run_files
+from bpe_core.files import write_manifest
+from ui.storage import MAX_KEPT, CorpusOrigin, run_files
 from ui.storage.run_files import (
-    MAX_KEPT,
-    CorpusOrigin,
     read_run_corpus,
     read_training_text,
     write_run_corpus,

@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import load_sample
-from bpe_core.formats.huggingface import write_huggingface
+from bpe_core.corpus import load_sample
+from bpe_core.formats import ForeignTokenizer, NativeTokenizer, write_huggingface
 from bpe_core.formats.opening.opening import open_files
-from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
-from bpe_core.formats.running.run_here import NativeTokenizer
-from bpe_core.tokenizer.segment_arrays import boundaries
+from bpe_core.tokenizer import boundaries
 from tests.foreign_models import library_encoder, native_encoder
-from ui.tokenizers.normalized_part import NormalizedPiece, list_changes
+from ui.tokenizers.normalized import NormalizedPiece, list_changes
 
 SMALL = bpe.train(
     [*load_sample("notebook").documents, "the end of it plain words " * 9],

@@ -15,35 +15,30 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.files.store import (
-    MANIFEST,
-    check_files,
-    delete_for_owner,
-    entries,
-    write_manifest,
-)
+from bpe_core.files import check_files, delete_for_owner, entries, write_manifest
+from bpe_core.files.store import MANIFEST
 from bpe_core.formats import run_archive
-from ui.host.sized_cache import server_cache
-from ui.look.run_names import RunName
+from ui.host import server_cache
+from ui.look import RunName
 from ui.run import results
-from ui.storage import keeping, run_store
-from ui.storage.keeping import DAYS_KEPT_UNOPENED, sweep_store
-from ui.storage.run_store import (
-    MAX_UNCLAIMED,
+from ui.storage import (
+    DAYS_KEPT_UNOPENED,
     SAMPLE_RUN_ID,
-    RunDeletedError,
-    RunNotFoundError,
     Trained,
     delete_run,
     find_run_name,
+    keep_text,
+    keeping,
     load_run,
     note_opened,
     rename_run,
+    run_store,
     store_run,
     store_run_to_show,
     training_text,
 )
-from ui.storage.upload_store import keep_text
+from ui.storage.keeping import sweep_store
+from ui.storage.run_store import MAX_UNCLAIMED, RunDeletedError, RunNotFoundError
 
 TEXT = "hug hugs pug pugs\n" * 40 + "naïve 日本 \U0001f9e9\n" * 20
 NOTHING = bpe.Corpus.from_text(TEXT).split(0.0)[1]

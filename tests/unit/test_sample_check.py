@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus.samples import load_sample
-from bpe_core.runs.sample_check import tokens_by_cut
+from bpe_core.corpus import load_sample
+from bpe_core.runs import tokens_by_cut
 from ui.train.cuts import find_better
 from ui.train.presets import CUTS
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_core.corpus.samples import load_sample, parallel_texts, samples
+from bpe_core.corpus import load_sample, parallel_texts, samples
 from bpe_core.errors import ConfigError
-from bpe_core.unicode.kinds import find_script
+from bpe_core.unicode import find_script
 
 
 @pytest.mark.parametrize("sample_id", [sample.id for sample in samples()])

@@ -18,10 +18,10 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus import urls
-from bpe_core.counting.count_files import CountedFiles, CountingProgress, count_files
-from bpe_core.kernels.compiling.choose import compile_kernels
-from bpe_core.scale.engines import Engine
-from bpe_core.scale.steps import WorkFolder
+from bpe_core.counting import CountingProgress, count_files
+from bpe_core.counting.counted_files import CountedFiles
+from bpe_core.kernels import compile_kernels
+from bpe_core.scale import Engine, WorkFolder
 from bpe_core.types import PretokenCounts
 from tests.zipping import make_zip
 

@@ -10,14 +10,8 @@ from dataclasses import fields
 import pytest
 
 from tests.new_process import ROOT, run_python
-from ui.host.settings import (
-    PREFIX,
-    SETTINGS,
-    SettingError,
-    Settings,
-    parse_settings,
-    settings_table,
-)
+from ui.host import SettingError
+from ui.host.server_settings import PREFIX, SETTINGS, Settings, parse_settings, settings_table
 
 INVALID = {
     "STORE_GB": ("0", "-1", "nan", "inf", "four", "4 GB"),

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.tokenizer import compiled, shared_blocks
-from bpe_core.tokenizer.compiled import CompiledEncoder
+from bpe_core.tokenizer import CompiledEncoder, compiled, shared_blocks
 from bpe_core.tokenizer.shared_blocks import Gathered, Waiting, cut_blocks
 
 GPT2 = bpe.get_pretokenizer("gpt2")

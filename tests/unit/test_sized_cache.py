@@ -9,9 +9,9 @@ from itertools import count
 import numpy as np
 import pytest
 
-from bpe_core.corpus.corpus import Corpus
-from ui.host import sized_cache
-from ui.host.sized_cache import SizedCache, cached, measure_size
+from bpe_core.corpus import Corpus
+from ui.host import cached, sized_cache
+from ui.host.sized_cache import SizedCache, measure_size
 
 KILOBYTE = 1_000
 

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.files.store import (
-    MANIFEST,
+from bpe_core.files import (
     check_files,
     delete_folder,
     entries,
@@ -26,19 +25,27 @@ from bpe_core.files.store import (
     replace_file,
     store_folder,
 )
+from bpe_core.files.store import MANIFEST
 from bpe_core.formats import native, run_archive
 from tests.new_process import run_python
 from tests.power_cut import Disk
-from ui.storage import keeping, run_store, upload_store
-from ui.storage.keeping import (
+from ui.storage import (
     DAYS_KEPT_UNOPENED,
-    kept_folder,
+    Trained,
+    find_run_name,
+    keep_sentences,
+    keep_text,
+    keeping,
+    load_run,
+    load_sentences,
+    load_text,
+    run_store,
     start_sweeping,
-    sweep_hourly,
-    sweep_store,
+    store_run,
+    training_text,
+    upload_store,
 )
-from ui.storage.run_store import Trained, find_run_name, load_run, store_run, training_text
-from ui.storage.upload_store import keep_sentences, keep_text, load_sentences, load_text
+from ui.storage.keeping import kept_folder, sweep_hourly, sweep_store
 
 HUGS = bpe.Corpus.from_text("hug hugs pug pugs\n" * 40)
 RUN = bpe.train(HUGS, bpe.TrainingConfig(260))

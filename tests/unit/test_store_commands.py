@@ -16,8 +16,7 @@ import bpe_core as bpe
 from bpe_core.files.store import MANIFEST
 from tests import commands
 from tests.unit.test_store import HUGS, RUN, TABLE, as_another_user, flip_a_bit
-from ui.storage.run_store import Trained, store_run
-from ui.storage.upload_store import keep_sentences, keep_text
+from ui.storage import Trained, keep_sentences, keep_text, store_run
 
 HOSTILE = "\x1b[2J\x9b31m\u202eevil\u2066\r\n\ud83e"
 UNKNOWN = "0" * 32

@@ -8,9 +8,8 @@ from typing import get_args
 import pytest
 
 import bpe_core as bpe
-from bpe_core.counting.streamed import count_stream, stream_corpus
-from bpe_core.counting.words import count_pretokens, seen_symbols
-from bpe_core.kernels.compiling.choose import compile_kernels
+from bpe_core.counting import count_pretokens, count_stream, seen_symbols, stream_corpus
+from bpe_core.kernels import compile_kernels
 from bpe_core.types import Base
 from tests.new_process import run_python
 
@@ -171,7 +170,7 @@ def test_training_on_a_large_file_needs_little_memory(tmp_path: Path) -> None:
     code = f"""
 from benchmarks.peak_memory import peak_megabytes
 from bpe_core.counting.streamed import stream_corpus
-from bpe_core.runs.train import train
+from bpe_core.runs.training import train
 from bpe_core.types import TrainingConfig
 train(stream_corpus([{str(path.parent / "small.txt")!r}]), TrainingConfig(2_000))
 before = peak_megabytes()

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.comparison.terms import (
+from bpe_core.comparison import (
     MAX_TERM_LENGTH,
     MAX_TERMS,
     TermCut,
@@ -19,17 +19,17 @@ from bpe_core.comparison.terms import (
     read_terms,
     terms_by_loss,
 )
-from bpe_core.corpus.samples import load_sample
+from bpe_core.corpus import load_sample
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
-from ui.compare.terms_part import (
+from ui.compare.terms import (
     cut_label,
     one_token_sentence,
     term_rows,
     terms_csv,
     total_sentence,
 )
-from ui.look.labels import lines_left_out
+from ui.look import lines_left_out
 
 OWN = bpe.train(load_sample("multilingual"), bpe.TrainingConfig(400)).tokenizer
 FOREIGN = library_encoder(models.described(models.word_piece()))

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.adapting import merge_terms
-from bpe_core.adapting.extend import extend
-from bpe_core.runs.close_races import opening_step
+from bpe_core.adapting import extend, merge_terms
+from bpe_core.runs import opening_step
 from bpe_core.trainers import reference
 from tests.extending import spell_in_base
 

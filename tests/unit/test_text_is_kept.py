@@ -21,14 +21,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.corpus.notes import Note
-from bpe_core.corpus.readers import ReadOptions, tables_in
+from bpe_core.corpus import Note, ReadOptions, tables_in
 from bpe_core.corpus.separated import SeparatedRows
-from bpe_core.counting.streamed import stream_corpus
+from bpe_core.counting import stream_corpus
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
-from bpe_core.scale.documents import StretchReading
-from bpe_core.scale.engines import ThisProcess
-from bpe_core.scale.steps import divide_sources
+from bpe_core.scale import StretchReading, ThisProcess, divide_sources
 from tests.uploads import Upload
 from tests.zipping import make_zip
 

@@ -8,11 +8,11 @@ import pytest
 
 import bpe_core as bpe
 from ui.compare.passage import Excerpt, excerpts, typical_excerpt
-from ui.corpus import own_reading
-from ui.corpus.own_reading import OwnReading, joined, read_own_text
-from ui.storage.run_store import SAMPLE_RUN_ID, Trained, load_run, store_run
-from ui.token_boundaries import token_story
-from ui.token_boundaries.token_story import index_chosen, origin_in_run, word_steps
+from ui.corpus import OwnReading, own_reading
+from ui.corpus.own_reading import joined, read_own_text
+from ui.storage import SAMPLE_RUN_ID, Trained, load_run, store_run
+from ui.token_boundaries import index_chosen, token_story
+from ui.token_boundaries.token_story import origin_in_run, word_steps
 
 TEXT = "unbelievably 漢字 <|endoftext|> small's  end"
 NOTHING = bpe.Corpus.from_text("x").split(0.0)[1]

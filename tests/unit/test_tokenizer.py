@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given
 
 import bpe_core as bpe
-from bpe_core.pretokenizers.pretokenizers import SPACE_ADDING
+from bpe_core.pretokenizers import SPACE_ADDING
+from bpe_core.tokenizer import END_OF_TEXT, Tokenizer, explain_word
 from bpe_core.tokenizer.encoding import WordCache
-from bpe_core.tokenizer.gpt2 import END_OF_TEXT
-from bpe_core.tokenizer.rank_merging import explain_word
 from bpe_core.tokenizer.segments import build_segments
-from bpe_core.tokenizer.tokenizer import Tokenizer
 from tests.strategies import texts
 
 

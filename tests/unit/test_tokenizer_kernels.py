@@ -10,12 +10,8 @@ from threading import Barrier
 import pytest
 
 import bpe_core as bpe
-from bpe_core.kernels.compiling.choose import MIN_BYTES_OF_CALL, compile_kernels
-from bpe_core.kernels.threads import n_threads
-from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.tokenizer.encoding import TextEncoder, forget_words
-from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.tokenizer_kernels import Kernels
+from bpe_core.kernels import MIN_BYTES_OF_CALL, compile_kernels, n_threads
+from bpe_core.tokenizer import CompiledEncoder, Kernels, TextEncoder, TokenTable, forget_words
 from tests.new_process import run_python
 
 
@@ -38,7 +34,9 @@ def test_a_text_faster_in_plain_python_does_not_load_the_kernels() -> None:
 
 @pytest.mark.slow
 def test_a_long_text_loads_the_kernels_and_no_compiler() -> None:
-    code = "from bpe_core.tokenizer.gpt2 import gpt2; gpt2().encode('a rose is ' * 20_000)"
+    code = (
+        "from bpe_core.tokenizer.gpt2_tokenizer import gpt2; gpt2().encode('a rose is ' * 20_000)"
+    )
     assert modules_after(code) == {"bpe_core.tokenizer.compiled"}
 
 
@@ -50,7 +48,9 @@ def test_many_short_texts_load_the_kernels() -> None:
 
 @pytest.mark.slow
 def test_encoding_never_waits_for_the_compiler(tmp_path: Path) -> None:
-    code = "from bpe_core.tokenizer.gpt2 import gpt2; gpt2().encode('a rose is ' * 200_000)"
+    code = (
+        "from bpe_core.tokenizer.gpt2_tokenizer import gpt2; gpt2().encode('a rose is ' * 200_000)"
+    )
     assert modules_after(code, NUMBA_CACHE_DIR=str(tmp_path)) == set()
 
 

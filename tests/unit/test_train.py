@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.counting.streamed import stream_corpus
-from bpe_core.counting.words import CountedCorpus
-from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.reference import (
+from bpe_core.counting import CountedCorpus, stream_corpus
+from bpe_core.tokenizer import TokenTable
+from bpe_core.trainers import (
+    GrowingVocabulary,
     apply_merge,
     choose_pair,
     count_pairs,

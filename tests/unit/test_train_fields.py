@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.shell.form_fields import FieldLimits
+from ui.shell import FieldLimits
 from ui.train.custom_fields import read_marker, read_special_tokens
 
 LIMITS = FieldLimits(257, 1_000_000, "There are 257 to begin with.", "No page shows more.")

@@ -12,11 +12,16 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.cli.beside import held_out_place
-from bpe_core.corpus import trained_on
-from bpe_core.corpus.file_kinds import HELD_OUT_ENDING, TRAINED_ON_ENDING
-from bpe_core.corpus.held_out_file import held_out_lines
-from bpe_core.corpus.trained_on import TrainedOn, hash_documents, pack_hashes
-from bpe_core.formats.training_note import find_note
+from bpe_core.corpus import (
+    HELD_OUT_ENDING,
+    TRAINED_ON_ENDING,
+    TrainedOn,
+    hash_documents,
+    held_out_lines,
+    pack_hashes,
+    trained_on,
+)
+from bpe_core.formats import find_note
 from tests.commands import run, succeed
 
 TEXTS = [f"Document {n} is about {word}.\n" * 9 for n, word in enumerate(("hugs", "pugs") * 20)]

@@ -13,35 +13,29 @@ from tokenizers.normalizers import Replace
 from tokenizers.pre_tokenizers import ByteLevel
 
 import bpe_core as bpe
-from bpe_core.comparison.languages import merges_per_script
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.unicode.byte_alphabet import (
+from bpe_core.comparison import merges_per_script
+from bpe_core.tokenizer import gpt2
+from bpe_core.unicode import (
+    BETWEEN_CHARACTERS,
     BYTE_ORDER,
     BYTE_TO_CHARACTER,
-    from_printable,
-    to_printable,
-)
-from bpe_core.unicode.kinds import (
     CUT_CHARACTERS,
     NO_LETTERS,
     PUNCTUATION,
     WHITE_SPACE,
     WORD,
+    are_whole_characters,
     classify,
     code_points,
     find_group,
     find_script,
+    from_printable,
+    list_entries,
+    to_printable,
     token_script,
 )
-from bpe_core.unicode.utf8_states import (
-    BETWEEN_CHARACTERS,
-    N_STATES,
-    NO_STATE,
-    are_whole_characters,
-    list_entries,
-    state_after,
-)
-from bpe_core.vocabulary.table import Vocabulary
+from bpe_core.unicode.utf8_states import N_STATES, NO_STATE, state_after
+from bpe_core.vocabulary import Vocabulary
 
 EVERY_CHARACTER = "".join(chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000)
 LETTER_SINCE_UNICODE_16 = "\u1c89"

@@ -19,16 +19,17 @@ from app import app
 from bpe_core.errors import BpeError
 from ui.serving import limits
 from ui.serving.limits import UploadLimit
-from ui.shell import file_upload, workspace
-from ui.shell.file_upload import (
-    Uploads,
+from ui.shell import (
     bytes_held,
     check_uploaded,
     counted_as_kept,
+    file_upload,
     max_file_bytes,
     upload_file,
     upload_files,
+    workspace,
 )
+from ui.shell.file_upload import Uploads
 
 MOST = 1_000
 

@@ -9,21 +9,23 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.files.store import write_manifest
-from bpe_core.formats.load_save import dumps
+from bpe_core.files import write_manifest
+from bpe_core.formats import dumps
 from bpe_core.formats.opening.opening import open_files
 from tests.unit.test_run_store import age
-from ui.storage import keeping, upload_store
-from ui.storage.keeping import DAYS_KEPT_UNOPENED, sweep_store
-from ui.storage.upload_store import (
-    UploadNotFoundError,
+from ui.storage import (
+    DAYS_KEPT_UNOPENED,
     keep_sentences,
     keep_text,
     keep_tokenizer,
+    keeping,
     load_sentences,
     load_text,
     load_tokenizer,
+    upload_store,
 )
+from ui.storage.keeping import sweep_store
+from ui.storage.upload_store import UploadNotFoundError
 
 SMALL = bpe.gpt2().truncated(20)
 TIKTOKEN = dumps(SMALL, "tiktoken")

@@ -11,13 +11,10 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.tokenizer.trie import Trie
-from bpe_core.unicode.kinds import NO_LETTERS
-from bpe_core.vocabulary.audit import count_uses
-from bpe_core.vocabulary.table import Query, Vocabulary
-from bpe_core.vocabulary.trees import Derivations, PrefixTree
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from bpe_core.tokenizer import Trie, merge_symbols
+from bpe_core.unicode import NO_LETTERS
+from bpe_core.vocabulary import Derivations, PrefixTree, Query, Vocabulary, count_uses
+from ui.storage import SAMPLE_RUN_ID, load_run
 
 
 @cache

@@ -10,12 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.vocabulary.audit import uses_in_corpus
-from bpe_core.vocabulary.reachability import find_unreachable
-from bpe_core.vocabulary.table import Query, Vocabulary
-from ui.storage.run_store import SAMPLE_RUN_ID, load_run
+from bpe_core.vocabulary import Query, Vocabulary, find_unreachable, uses_in_corpus
+from ui.storage import SAMPLE_RUN_ID, load_run
+from ui.vocabulary import CountedText, inspect_vocabulary
 from ui.vocabulary.audit_section import length_bars, list_findings
-from ui.vocabulary.inspection import CountedText, inspect_vocabulary
 from ui.vocabulary.search import FIELDS, bar_lengths, parse_lengths, to_query, to_record
 from ui.vocabulary.token_section import card_data
 

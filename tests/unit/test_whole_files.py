@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.files import whole_files
-from bpe_core.files.whole_files import make_folder, move_whole, open_whole, write_whole
-from bpe_core.formats.load_save import dumps
+from bpe_core.files import make_folder, move_whole, open_whole, whole_files, write_whole
+from bpe_core.formats import dumps
 from bpe_core.formats.opening.opening import open_files
 from tests.power_cut import Disk
 from ui.storage import run_store, upload_store

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.counting import compiled_row, word_row
-from bpe_core.counting.word_row import lay_out, lay_out_pretokens
+from bpe_core.counting import compiled_row, lay_out, lay_out_pretokens, word_row
+from bpe_core.kernels import MISSING
 from bpe_core.kernels.hashing import LONG, word_key, word_width
-from bpe_core.kernels.row import MISSING
-from bpe_core.trainers.pair_table import argsort_stable, sort_keys
+from bpe_core.trainers import argsort_stable, sort_keys
 from bpe_core.types import Base, PretokenCounts
 
 words_and_counts = st.dictionaries(

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pytest
 import streamlit as st
 
-from ui.shell import workspace
-from ui.shell.open_run import OpenRun, open_run
-from ui.storage.run_store import SAMPLE_RUN_ID
+from ui.shell import OpenRun, workspace
+from ui.shell.open_run import open_run
+from ui.storage import SAMPLE_RUN_ID
 
 
 @dataclass(frozen=True, slots=True)

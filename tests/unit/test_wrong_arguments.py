@@ -12,11 +12,10 @@ import pytest
 import tokenizers
 
 import bpe_core as bpe
-from bpe_core.formats.load_save import loads
-from bpe_core.kernels.compiling.choose import compile_kernels
-from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.tokenizer.segment_arrays import boundaries
-from bpe_core.vocabulary.provenance import token_origin
+from bpe_core.formats import loads
+from bpe_core.kernels import compile_kernels
+from bpe_core.tokenizer import CompiledEncoder, boundaries
+from bpe_core.vocabulary import token_origin
 from tests.foreign_models import library_encoder
 
 gpt2 = bpe.gpt2()

@@ -7,3 +7,16 @@ Open `extend_mode` first, then `shrink_mode` and `replace_mode`, whose work is i
 `background_work`, done by a process in `adapting_process`. `order_form`, `removal_form` and `terms`
 ask for what they need; `gain_parts`, `new_tokens` and `files_part` show what came of it.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from ui.adapt.extend_mode import draw_extending
+    from ui.adapt.files_part import MODEL_LINES
+    from ui.adapt.replace_mode import draw_replacing
+    from ui.adapt.shrink_mode import draw_shrinking
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -13,21 +13,24 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.adapting.adapted import count_with_missing
-from bpe_core.adapting.gains import count_after_new_tokens, gain_by_kind
-from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
-from bpe_core.adapting.replace import extend_to_size, removals_to_replace
-from bpe_core.adapting.shrink import RemovalOrder, Removals, remove_leaves
-from bpe_core.comparison.interval_words import IntervalWords, describe_interval
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import read_corpus_files
-from bpe_core.corpus.samples import load_sample
-from bpe_core.counting.words import CountedCorpus
-from bpe_core.formats.continuation_json import term_to_dict
-from bpe_core.processes.report import Report
-from bpe_core.runs.count import count
-from bpe_core.runs.progress import Watch
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.adapting import (
+    DEFAULT_COVERAGE,
+    RemovalOrder,
+    Removals,
+    count_after_new_tokens,
+    count_with_missing,
+    extend_to_size,
+    gain_by_kind,
+    removals_to_replace,
+    remove_leaves,
+)
+from bpe_core.comparison import IntervalWords, describe_interval
+from bpe_core.corpus import Corpus, load_sample, read_corpus_files
+from bpe_core.counting import CountedCorpus
+from bpe_core.formats import term_to_dict
+from bpe_core.processes import Report
+from bpe_core.runs import Watch, count
+from bpe_core.tokenizer import Tokenizer
 from ui.adapt.swapped import (
     GENERAL_TEXTS,
     HELD_OUT,
@@ -37,8 +40,8 @@ from ui.adapt.swapped import (
     max_removed,
     sizes_up_to,
 )
-from ui.storage.base_tokenizer import read_base
-from ui.work.task import Progress
+from ui.storage import read_base
+from ui.work import Progress
 
 
 @dataclass(frozen=True, slots=True)

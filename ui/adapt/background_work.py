@@ -9,11 +9,10 @@ from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from typing import NamedTuple, TypeVar
 
-from bpe_core.adapting.shrink import Removals
-from bpe_core.comparison.interval_words import IntervalWords
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import FiledCorpus, link_corpus
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.adapting import Removals
+from bpe_core.comparison import IntervalWords
+from bpe_core.corpus import Corpus, FiledCorpus, link_corpus
+from bpe_core.tokenizer import Tokenizer
 from ui.adapt.adapting_process import (
     HELD_OUT_FOLDER,
     Removable,
@@ -22,12 +21,8 @@ from ui.adapt.adapting_process import (
     shrink_here,
 )
 from ui.adapt.swapped import GENERAL_TEXTS, Swapped
-from ui.storage.held_out_text import HELD_OUT_SEED, upload_held_out
-from ui.storage.keeping import os_errors_as_not_kept
-from ui.storage.upload_store import upload_folder
-from ui.work.background import Background
-from ui.work.task import Progress, Status, Task
-from ui.work.work_process import call_apart, files_for_process
+from ui.storage import HELD_OUT_SEED, os_errors_as_not_kept, upload_folder, upload_held_out
+from ui.work import Background, Progress, Status, Task, call_apart, files_for_process
 
 _Result = TypeVar("_Result")
 

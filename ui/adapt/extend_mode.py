@@ -7,11 +7,9 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.adapting.gains import gain_by_kind, list_new_ids
-from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
-from bpe_core.comparison.costs import embedding_rows
-from bpe_core.runs.pair_statistics import steps_to_draw
-from bpe_core.runs.stop_reasons import times
+from bpe_core.adapting import DEFAULT_COVERAGE, gain_by_kind, list_new_ids
+from bpe_core.comparison import embedding_rows
+from bpe_core.runs import steps_to_draw, times
 from ui.adapt.figures import (
     Gain,
     base_name,
@@ -33,18 +31,14 @@ from ui.adapt.gain_parts import (
 from ui.adapt.new_tokens import Choices, TokenChoices, draw_new_tokens
 from ui.adapt.order_form import Base, ask_for_coverage, choose_base, usable
 from ui.adapt.terms import ask_for_terms, draw_term_costs, join_terms
-from ui.components.figures import verdict
-from ui.corpus.corpus_form import begin_training, choose_corpus, show_corpus
-from ui.host.error_boundary import fragment
-from ui.look.glossary import definitions
-from ui.look.labels import counted, plain_markdown
-from ui.run.training_card import show_failure, training_outcome, watch_training
-from ui.shell import address, workspace
-from ui.shell.form_fields import FieldLimits, action_row, show_missing, whole_number
-from ui.storage.base_tokenizer import Extension, extended_title
-from ui.storage.run_store import StoredRun
-from ui.work import jobs
-from ui.work.jobs import JobStatus
+from ui.components import verdict
+from ui.corpus import begin_training, choose_corpus, show_corpus
+from ui.host import fragment
+from ui.look import counted, definitions, plain_markdown
+from ui.run import show_failure, training_outcome, watch_training
+from ui.shell import FieldLimits, action_row, address, show_missing, whole_number, workspace
+from ui.storage import Extension, StoredRun, extended_title
+from ui.work import JobStatus, jobs
 
 _FIRST_TOKENS: Final = 1_000
 _LIMITS: Final = FieldLimits(

@@ -7,18 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.adapting.gains import count_after_new_tokens, list_new_ids
-from bpe_core.comparison.costs import embedding_rows
-from bpe_core.comparison.interval_words import IntervalWords, describe_interval
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.samples import load_sample
-from bpe_core.runs.run import TrainingRun
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.adapting import count_after_new_tokens, list_new_ids
+from bpe_core.comparison import IntervalWords, describe_interval, embedding_rows
+from bpe_core.corpus import Corpus, load_sample
+from bpe_core.runs import TrainingRun
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import read_only
 from ui.adapt.swapped import HELD_OUT, general_titles, judged
-from ui.host.sized_cache import cached
-from ui.look.labels import plain_text
-from ui.storage.run_store import StoredRun, load_run
+from ui.host import cached
+from ui.look import plain_text
+from ui.storage import StoredRun, load_run
 
 FURTHER = 100
 """The number of further tokens whose gain is shown."""
@@ -77,8 +75,8 @@ class Gain:
 def count_cut_rows(run: TrainingRun, kept: int) -> int:
     """Return the embedding rows of a base with a run's first `kept` new tokens, gaps included.
 
-    >>> from bpe_core.adapting.extend import extend
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.adapting import extend
+    >>> from bpe_core.tokenizer import gpt2
     >>> run = extend(gpt2(), Corpus.from_text("hugging hugging"), n_tokens=2)
     >>> [count_cut_rows(run, kept) for kept in (0, 2)]
     [50257, 50259]

@@ -13,33 +13,24 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.adapting.adapted import Adapted, trace_ids
-from bpe_core.adapting.gains import cut_after
+from bpe_core.adapting import Adapted, cut_after, trace_ids
 from bpe_core.errors import BpeError
-from bpe_core.formats.adapted.adapted_files import (
-    OLD_IDS,
-    PARTS,
-    ROWS,
-    adapted_files,
-    is_ranks,
-    row_files,
+from bpe_core.formats import FOLDER, OLD_IDS, PARTS, ROWS, adapted_files, dumps, is_ranks, row_files
+from bpe_core.published import (
+    CATALOGUE,
+    cached_path,
+    cached_state,
+    is_hub_name,
+    parse_hub_name,
+    read_cached,
 )
-from bpe_core.formats.load_save import dumps
-from bpe_core.formats.transformers_folder import FOLDER
-from bpe_core.published.cache import cached_path, cached_state, read_cached
-from bpe_core.published.catalogue import CATALOGUE
-from bpe_core.published.hub_names import is_hub_name, parse_hub_name
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer import Tokenizer
 from ui.adapt.figures import base_name
-from ui.host.sized_cache import cached
-from ui.look.labels import file_stem, plain_markdown, plain_text
-from ui.run.download_rows import offer_downloads, show_encoding_command
-from ui.run.downloads import zipped
-from ui.storage.base_tokenizer import BaseName
-from ui.storage.run_store import StoredRun
-from ui.storage.upload_store import tokenizer_files
-from ui.tokenizers.by_name import hub_files
-from ui.tokenizers.shelf import FILE_PREFIX, GPT2
+from ui.host import cached
+from ui.look import file_stem, plain_markdown, plain_text
+from ui.run import offer_downloads, show_encoding_command, zipped
+from ui.storage import BaseName, StoredRun, tokenizer_files
+from ui.tokenizers import FILE_PREFIX, GPT2, hub_files
 
 MODEL_LINES: Final = """\
 import json
@@ -222,7 +213,7 @@ def read_base_files(base: BaseName, tokenizer: Tokenizer) -> Mapping[str, bytes]
 
     A run has none, and gets a tokenizer.json. Raises BpeError if files are damaged or missing.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> list(read_base_files(BaseName("gpt2", "GPT-2"), gpt2()))
     ['vocab.json', 'merges.txt']
     """

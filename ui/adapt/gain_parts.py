@@ -10,27 +10,33 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.adapting.gains import KindGain
-from bpe_core.comparison.costs import Usage
-from bpe_core.corpus.corpus import Corpus
+from bpe_core.adapting import KindGain
+from bpe_core.comparison import Usage
+from bpe_core.corpus import Corpus
 from ui.adapt.figures import FURTHER, Further, Gain
 from ui.adapt.swapped import HELD_OUT, general_titles
-from ui.components.chart_pictures import ChartPicture
-from ui.components.figures import FigureRow, figure_table
-from ui.corpus.own_text_field import text_field
-from ui.look.chart_axes import label_ends, merges_axis, name_value_axis, value_axis
-from ui.look.chart_style import CONFIG, CURVE_WIDTH, PALETTES, Mark, Theme, empty_figure, mark_step
-from ui.look.glossary import tooltip
-from ui.look.labels import counted, file_stem, share_text
-from ui.run.page_parts import draw_figure, offer_pictures
-from ui.shell import frame
-from ui.tokenizers.costs import (
-    COSTS_SAY,
-    ask_for_rates,
-    embedding_table_rows,
-    text_rows,
-    window_rows,
+from ui.components import ChartPicture, FigureRow, figure_table
+from ui.corpus import text_field
+from ui.look import (
+    CONFIG,
+    CURVE_WIDTH,
+    PALETTES,
+    Mark,
+    Theme,
+    counted,
+    empty_figure,
+    file_stem,
+    label_ends,
+    mark_step,
+    merges_axis,
+    name_value_axis,
+    share_text,
+    tooltip,
+    value_axis,
 )
+from ui.run import draw_figure, offer_pictures
+from ui.shell import frame
+from ui.tokenizers import COSTS_SAY, ask_for_rates, embedding_table_rows, text_rows, window_rows
 
 _HEIGHT = 292
 _MARGINS = 72

@@ -12,14 +12,14 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.adapting.gains import list_new_ids
+from bpe_core.adapting import list_new_ids
 from ui.adapt.figures import base_name, training_tokens
-from ui.components.term_table import TermCell, TermRow, term_table
-from ui.host.error_boundary import fragment
-from ui.look.labels import file_stem, plain_markdown, plain_text, token_label
-from ui.run.page_parts import csv_table, offer_csv
+from ui.components import TermCell, TermRow, draw_term_table
+from ui.host import fragment
+from ui.look import file_stem, plain_markdown, plain_text, token_label
+from ui.run import csv_table, offer_csv
 from ui.shell import workspace
-from ui.storage.run_store import StoredRun
+from ui.storage import StoredRun
 
 MAX_CHOSEN: Final = 500
 _MAX_LABEL_LENGTH: Final = 40
@@ -225,7 +225,7 @@ def draw_token_list(new: NewTokens) -> list[bytes] | None:
         nothing = "No new token holds this text." if query else "No token is added at this cut."
         st.info(nothing)
         return None
-    term_table(
+    draw_term_table(
         ["New", new.base],
         token_rows(new, found[:_MAX_ROWS]),
         caption="New tokens and the tokens they replace",

@@ -7,26 +7,20 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.adapting.extend import extendable
-from bpe_core.comparison.costs import embedding_rows
+from bpe_core.adapting import extendable
+from bpe_core.comparison import embedding_rows
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.formats.opening.engines import build_tokenizer
-from bpe_core.formats.opening.opening import read_description
-from bpe_core.tokenizer.equivalent_tokenizer import adaptable_tokenizer
-from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.formats import build_tokenizer, read_description
+from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, adaptable_tokenizer
 from ui.adapt.background_work import Order
 from ui.adapt.figures import usual_general
 from ui.adapt.files_part import stored_files
-from ui.corpus.corpus_form import choose_corpus, show_corpus
-from ui.host.sized_cache import cached
-from ui.look.labels import plain_markdown, plain_text
+from ui.corpus import choose_corpus, show_corpus
+from ui.host import cached
+from ui.look import plain_markdown, plain_text
 from ui.shell import address, workspace
-from ui.storage.base_tokenizer import BaseName
-from ui.storage.run_store import StoredRun
-from ui.tokenizers import shelf
-from ui.tokenizers.additions import add_button
-from ui.tokenizers.choice import draw_shelf_problems
+from ui.storage import BaseName, StoredRun
+from ui.tokenizers import add_button, draw_shelf_problems, shelf
 
 _KEY: Final = "adapt_base"
 _PARAMETER: Final = "base"

@@ -10,14 +10,14 @@ from typing import Final, cast
 
 import streamlit as st
 
-from bpe_core.adapting.shrink import RemovalOrder
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.kinds import token_script
+from bpe_core.adapting import RemovalOrder
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.unicode import token_script
 from ui.adapt.adapting_process import Removable
-from ui.components.figures import FigureRow, figure_table
-from ui.corpus.address_text import area_to_address, start_area
-from ui.host.sized_cache import cached
-from ui.look.labels import plain_markdown, plain_text, token_label
+from ui.components import FigureRow, figure_table
+from ui.corpus import area_to_address, start_area
+from ui.host import cached
+from ui.look import plain_markdown, plain_text, token_label
 
 _MAX_NAMED: Final = 5
 _WRITTEN: Final = re.compile("␣|→|↵|<[0-9A-F]{2}(?: [0-9A-F]{2})*>")
@@ -44,7 +44,7 @@ def read_kept_tokens(text: str, tokenizer: Tokenizer) -> KeptTokens:
     A line is a token's text. If no token has it, ␣, → and ↵ stand for a space, a tab and a line
     feed, and hexadecimal digits in angle brackets for bytes, as `token_label` writes them.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> read_kept_tokens("ug\\n␣the\\n the\\n", gpt2())
     KeptTokens(ids=(262, 1018), problem='')
     """

@@ -12,10 +12,9 @@ from typing import Final
 import numpy as np
 import streamlit as st
 
-from bpe_core.adapting.adapted import Adapted, count_with_missing
-from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
-from bpe_core.comparison.costs import embedding_rows
-from bpe_core.corpus.corpus import Corpus
+from bpe_core.adapting import DEFAULT_COVERAGE, Adapted, count_with_missing
+from bpe_core.comparison import embedding_rows
+from bpe_core.corpus import Corpus
 from ui.adapt import background_work as work
 from ui.adapt.background_work import Order
 from ui.adapt.figures import Gain
@@ -32,16 +31,13 @@ from ui.adapt.order_form import Asked, ask_for_coverage, ask_for_order
 from ui.adapt.removal_form import ask_what_may_go, draw_by_script
 from ui.adapt.swapped import Swapped, TextTokens, general_titles
 from ui.adapt.terms import ask_for_terms, draw_term_costs
-from ui.components.figures import verdict
-from ui.components.term_table import TermCell, TermRow, term_table
-from ui.corpus.address_text import leave_address, read_address_text, text_to_address
-from ui.host.error_boundary import errors_shown, fragment
-from ui.host.sized_cache import cached
-from ui.look.labels import counted, plain_text, token_label
-from ui.shell import workspace
-from ui.shell.form_fields import FieldLimits, action_row, whole_number
-from ui.storage.run_store import StoredRun
-from ui.work.work_part import begin_button, show_work
+from ui.components import TermCell, TermRow, draw_term_table, verdict
+from ui.corpus import leave_address, read_address_text, text_to_address
+from ui.host import cached, errors_shown, fragment
+from ui.look import counted, plain_text, token_label
+from ui.shell import FieldLimits, action_row, whole_number, workspace
+from ui.storage import StoredRun
+from ui.work import begin_button, show_work
 
 _MAX_ROWS: Final = 500
 _REPLACES_AGAIN: Final = (
@@ -240,7 +236,7 @@ def _draw_gone(asked: Asked, adapted: Adapted) -> None:
     if not gone:
         return
     vocab = adapted.base.vocab
-    term_table(
+    draw_term_table(
         [plain_text(asked.base.name.name)],
         [
             TermRow(token_label(vocab[id]), f"{id}", (TermCell("1", ((vocab[id], id),)),))

@@ -10,8 +10,8 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.adapting.shrink import Removals
-from bpe_core.runs.pair_statistics import steps_to_draw
+from bpe_core.adapting import Removals
+from bpe_core.runs import steps_to_draw
 from ui.adapt import background_work as work
 from ui.adapt.adapting_process import Removable
 from ui.adapt.background_work import ShrinkResult
@@ -21,16 +21,13 @@ from ui.adapt.gain_parts import Curve, tokens_over_removals
 from ui.adapt.order_form import Asked, ask_for_order
 from ui.adapt.removal_form import ask_what_may_go, draw_by_script
 from ui.adapt.swapped import judged, max_removed
-from ui.components.figures import verdict
-from ui.components.term_table import TermCell, TermRow, term_table
-from ui.host.error_boundary import fragment
-from ui.look.chart_style import CONFIG
-from ui.look.labels import counted, plain_text, token_label
-from ui.run.page_parts import draw_figure
-from ui.shell import frame
-from ui.shell.form_fields import action_row
-from ui.storage.run_store import StoredRun
-from ui.work.work_part import begin_button, show_work
+from ui.components import TermCell, TermRow, draw_term_table, verdict
+from ui.host import fragment
+from ui.look import CONFIG, counted, plain_text, token_label
+from ui.run import draw_figure
+from ui.shell import action_row, frame
+from ui.storage import StoredRun
+from ui.work import begin_button, show_work
 
 _MAX_ROWS: Final = 500
 _FIRST_SHARE: Final = 0.4
@@ -185,7 +182,7 @@ def _draw_gone(found: Removals, gone: int) -> None:
     draw_by_script(found.base, removed, caption="Removed tokens, by script")
     shown = list(zip(removed, found.uses[:gone].tolist(), strict=True))[-_MAX_ROWS:][::-1]
     st.markdown(":gray[Last removed first. Uses: in the training text, when it was removed.]")
-    term_table(
+    draw_term_table(
         ["Base"],
         [
             TermRow(

@@ -9,16 +9,13 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.adapting.adapted import Adapted, trace_ids
-from bpe_core.adapting.gains import KindGain
-from bpe_core.adapting.new_characters import add_characters
-from bpe_core.comparison.interval_words import IntervalWords
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.samples import samples
-from bpe_core.formats.continuation_json import parse_term
-from bpe_core.runs.continuation import TermCost
-from bpe_core.tokenizer.tokenizer import Tokenizer, extended
-from bpe_core.vocabulary.pruning import keep_only
+from bpe_core.adapting import Adapted, KindGain, add_characters, trace_ids
+from bpe_core.comparison import IntervalWords
+from bpe_core.corpus import Corpus, samples
+from bpe_core.formats import parse_term
+from bpe_core.runs import TermCost
+from bpe_core.tokenizer import Tokenizer, extended
+from bpe_core.vocabulary import keep_only
 
 # Each is a shrink and an extension of its own: some seconds with a vocabulary of 50,000 tokens.
 _MAX_SIZES: Final = 5

@@ -7,19 +7,12 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.comparison.terms import read_terms
-from bpe_core.runs.continuation import TermCost
-from ui.components.figures import FigureRow, figure_table
-from ui.corpus.address_text import area_to_address, start_area
-from ui.look.labels import (
-    counted,
-    file_stem,
-    lines_left_out,
-    plain_markdown,
-    plain_text,
-    token_label,
-)
-from ui.run.page_parts import csv_table, offer_csv
+from bpe_core.comparison import read_terms
+from bpe_core.runs import TermCost
+from ui.components import FigureRow, figure_table
+from ui.corpus import area_to_address, start_area
+from ui.look import counted, file_stem, lines_left_out, plain_markdown, plain_text, token_label
+from ui.run import csv_table, offer_csv
 
 _MAX_CHARACTERS: Final = 100_000
 _MAX_ROWS: Final = 100

@@ -7,3 +7,22 @@ Open `evaluation` first, which chooses the text, and `compared`, which compares 
 the whole of it. Each part of the page has a module: `verdict_part`, `passage`, `figures_part`,
 `terms_part` with `costs_part`, and `languages`. `report` writes them all as one file.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from ui.compare.compared import ComparedText, compare_on, whole_text_card
+    from ui.compare.costs import costs_part
+    from ui.compare.evaluation import Evaluation, choose_evaluation
+    from ui.compare.figures import figures_part
+    from ui.compare.languages import languages_part
+    from ui.compare.passage import passage_part
+    from ui.compare.report import report_button
+    from ui.compare.terms import terms_part
+    from ui.compare.verdict import method_line, parts_part, verdict_part
+    from ui.compare.verdict_words import SAMPLE_OF
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

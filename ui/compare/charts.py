@@ -12,29 +12,29 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from bpe_core.comparison.interval_words import signed
-from bpe_core.comparison.parts import TextPart
+from bpe_core.comparison import TextPart, signed
 from ui.compare.verdict_words import figure_words
-from ui.look.chart_axes import (
+from ui.look import (
+    CURVE_WIDTH,
+    LABEL_STANDOFF,
     NARROWEST,
+    PALETTES,
+    Palette,
+    Theme,
     counts_axis,
+    empty_figure,
+    escaped,
+    make_room,
     make_room_beside,
     merges_axis,
     name_base_axis,
     name_ticks,
     name_value_axis,
-    value_axis,
-)
-from ui.look.chart_labels import escaped, shorten_end, text_width, told_apart
-from ui.look.chart_style import (
-    CURVE_WIDTH,
-    LABEL_STANDOFF,
-    PALETTES,
-    Palette,
-    Theme,
-    empty_figure,
-    make_room,
     set_axis,
+    shorten_end,
+    text_width,
+    told_apart,
+    value_axis,
 )
 
 # Colour alone must not carry the difference.

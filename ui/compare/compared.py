@@ -12,30 +12,31 @@ from typing import Any, Final, NamedTuple
 
 import streamlit as st
 
-from bpe_core.comparison.blocks import Blocks, divide_units
-from bpe_core.comparison.comparison import Comparison, ShouldStop, combine, measure_on
-from bpe_core.comparison.languages import (
+from bpe_core.comparison import (
+    Blocks,
+    Comparison,
     LanguageCosts,
     LanguageMetrics,
+    Measured,
+    ShouldStop,
+    TokenSaving,
+    combine,
+    compute_gain,
+    divide_units,
     language_costs,
     measure_languages,
+    measure_on,
+    unseen_share,
 )
-from bpe_core.comparison.measurement import Measured
-from bpe_core.comparison.newness import unseen_share
-from bpe_core.comparison.parts import TokenSaving, compute_gain
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.samples import ParallelText
-from bpe_core.counting.words import count_pretokens
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.run import TrainingRun
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.host.sized_cache import cached
-from ui.look.labels import plain_markdown, size_text
-from ui.storage.run_store import StoredRun
-from ui.work.background import Background, TooMuchWorkError, stopper
-from ui.work.task import Progress, Status, Task, Work
-from ui.work.work_part import show_work
+from bpe_core.corpus import Corpus, ParallelText
+from bpe_core.counting import count_pretokens
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.runs import TrainingRun
+from bpe_core.tokenizer import Encoder, Tokenizer
+from ui.host import cached
+from ui.look import plain_markdown, size_text
+from ui.storage import StoredRun
+from ui.work import Background, Progress, Status, Task, TooMuchWorkError, Work, show_work, stopper
 
 SAMPLE_BYTES: Final = 100_000
 MAX_WAIT: Final = 1.0

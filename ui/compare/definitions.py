@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from bpe_core.comparison.parts import MIN_POINTS, MIN_TOKENS, N_RESAMPLES, POINTS_APART, SEED
-from bpe_core.corpus.held_out import MIN_UNITS
+from bpe_core.comparison import MIN_POINTS, MIN_TOKENS, N_RESAMPLES, POINTS_APART, SEED
+from bpe_core.corpus import MIN_UNITS
 
 
 class Definition(NamedTuple):

@@ -12,15 +12,12 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.reading_process import MAX_BYTES_IN_MEMORY
+from bpe_core.corpus import MAX_BYTES_IN_MEMORY, Corpus
 from ui.compare.verdict_words import HELD_OUT, OWN
-from ui.corpus.own_files import ask_for_files
-from ui.corpus.own_text_field import leave_address, text_field
-from ui.look.labels import counted, plain_markdown, size_text
-from ui.shell.file_upload import LIMIT
-from ui.shell.form_fields import choose_one
-from ui.storage.run_store import StoredRun
+from ui.corpus import ask_for_files, leave_text_address, text_field
+from ui.look import counted, plain_markdown, size_text
+from ui.shell import LIMIT, choose_one
+from ui.storage import StoredRun
 
 FIRST_TEXT: Final = "Write or paste your own text here, and see where the tokenizers differ."
 MAX_BYTES: Final = MAX_BYTES_IN_MEMORY
@@ -45,7 +42,7 @@ def choose_evaluation(stored: StoredRun, room: DeltaGenerator) -> Evaluation:
     if stored.held_out.n_bytes:
         with room:
             if choose_one("Compared on", _CHOICES, key="on") == _CHOICES[0]:
-                leave_address()
+                leave_text_address()
                 return Evaluation(stored.held_out, HELD_OUT)
     else:
         st.info("This run has no held-out text, so the figures are for your own text.")

@@ -8,17 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bpe_core.comparison.languages import (
-    LanguageCosts,
-    ScriptMerges,
-    merges_per_script,
-)
-from bpe_core.comparison.measurement import TokenizerMetrics
-from bpe_core.corpus.samples import ParallelText
+from bpe_core.comparison import LanguageCosts, ScriptMerges, TokenizerMetrics, merges_per_script
+from bpe_core.corpus import ParallelText
 from ui.compare.definitions import FAIRNESS
-from ui.components.figures import FigureRow, figure_row, format_figures
-from ui.host.sized_cache import cached
-from ui.run.page_parts import csv_table
+from ui.components import FigureRow, figure_row, format_figures
+from ui.host import cached
+from ui.run import csv_table
 
 PARITY: Final = "Parity"
 _MAX_NAMED: Final = 6

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from bpe_core.comparison.languages import LanguageCosts
-from bpe_core.corpus.samples import ParallelText, parallel_texts
+from bpe_core.comparison import LanguageCosts
+from bpe_core.corpus import ParallelText, parallel_texts
 from bpe_core.errors import BpeError
-from bpe_core.runs.pair_statistics import steps_to_draw
+from bpe_core.runs import steps_to_draw
 from ui.compare import charts
 from ui.compare.compared import (
     NEEDS_WHOLE,
@@ -35,19 +35,22 @@ from ui.compare.language_figures import (
     summary_rows,
     tokens_sentence,
 )
-from ui.components.chart_pictures import ChartPicture
-from ui.components.figures import figure_table
-from ui.host.error_boundary import errors_shown
-from ui.look.chart_style import CONFIG
-from ui.look.labels import counted, plain_markdown, plain_text
-from ui.run.page_parts import offer_csv, offer_pictures
-from ui.shell import address, frame, workspace
-from ui.shell.file_upload import LIMIT, counted_as_kept, submitted_files, upload_files
-from ui.shell.form_fields import choose_one
-from ui.storage.run_store import StoredRun
-from ui.storage.upload_store import keep_sentences, load_sentences
-from ui.tokenizers.additions import add_button
-from ui.tokenizers.shelf import Member
+from ui.components import ChartPicture, figure_table
+from ui.host import errors_shown
+from ui.look import CONFIG, counted, plain_markdown, plain_text
+from ui.run import offer_csv, offer_pictures
+from ui.shell import (
+    LIMIT,
+    address,
+    choose_one,
+    counted_as_kept,
+    frame,
+    submitted_files,
+    upload_files,
+    workspace,
+)
+from ui.storage import StoredRun, keep_sentences, load_sentences
+from ui.tokenizers import Member, add_button
 
 _MAX_DRAWN = 60
 _FIRST_REFERENCE = "English"

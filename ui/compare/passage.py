@@ -10,25 +10,35 @@ from typing import Final, NamedTuple
 import numpy as np
 import streamlit as st
 
-from bpe_core.comparison.alignment import Stretches, differing_columns
-from bpe_core.comparison.comparison import Comparison
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.tokenizer.gpt2 import GoldenCase, gpt2, gpt2_golden_cases, gpt2_golden_result
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
-from bpe_core.views.token_packing import PackedSpans, PackedTokens, pack_boundaries, pack_spans
+from bpe_core.comparison import Comparison, Stretches, differing_columns
+from bpe_core.corpus import Corpus
+from bpe_core.tokenizer import (
+    Boundaries,
+    Encoder,
+    GoldenCase,
+    boundaries,
+    gpt2,
+    gpt2_golden_cases,
+    gpt2_golden_result,
+)
+from bpe_core.views import PackedSpans, PackedTokens, pack_boundaries, pack_spans
 from ui.compare.evaluation import Evaluation
 from ui.compare.verdict_words import HELD_OUT
-from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
-from ui.components.token_view import Reading, token_compare, word_trees
-from ui.host.sized_cache import cached
-from ui.look.labels import plain_markdown
-from ui.run.page_parts import csv_table, offer_csv
+from ui.components import (
+    Reading,
+    SymbolRow,
+    Tile,
+    Tiles,
+    draw_symbol_rows,
+    token_compare,
+    word_trees,
+)
+from ui.host import cached
+from ui.look import plain_markdown
+from ui.run import csv_table, offer_csv
 from ui.shell import address, workspace
-from ui.storage.run_store import StoredRun
-from ui.tokenizers.additions import add_button
-from ui.tokenizers.normalized_part import draw_all_normalized
-from ui.tokenizers.shelf import GPT2, Member
+from ui.storage import StoredRun
+from ui.tokenizers import GPT2, Member, add_button, draw_all_normalized
 
 _WORD_KEY: Final = "word"
 _FIRST_WORD = " tokenization"
@@ -136,7 +146,7 @@ def _golden_part() -> None:
         for number, (provenance, n) in enumerate(provenances(cases).items(), start=1):
             texts = "text" if n == 1 else "texts"
             st.markdown(f"**[{number}]** {n} {texts}: {plain_markdown(provenance, 400)}.")
-        symbol_rows(
+        draw_symbol_rows(
             golden_rows(cases),
             key="compare_golden",
             caption="Golden texts in GPT-2’s tokens, with their ids",

@@ -17,19 +17,23 @@ from xml.etree import ElementTree as ET
 import streamlit as st
 
 import bpe_core
-from bpe_core.comparison.comparison import Comparison
-from bpe_core.comparison.costs import Rates
-from bpe_core.comparison.interval_words import division_words, method_words
-from bpe_core.comparison.languages import LanguageCosts, ScriptMerges
-from bpe_core.comparison.parts import N_RESAMPLES, SEED
-from bpe_core.corpus.held_out import HeldOut
-from bpe_core.corpus.samples import ParallelText
-from bpe_core.tokenizer.gpt2 import gpt2_golden_result
+from bpe_core.comparison import (
+    N_RESAMPLES,
+    SEED,
+    Comparison,
+    LanguageCosts,
+    Rates,
+    ScriptMerges,
+    division_words,
+    method_words,
+)
+from bpe_core.corpus import HeldOut, ParallelText
+from bpe_core.tokenizer import gpt2_golden_result
 from ui.compare.compared import NEEDS_WHOLE, ComparedText
-from ui.compare.costs_part import CostTable, cost_table
+from ui.compare.costs import CostTable, cost_table
 from ui.compare.definitions import FIGURES, LANGUAGES, SCRIPTS, Definition
 from ui.compare.evaluation import Evaluation
-from ui.compare.figures_part import KINDS, figure_rows, shared_sentence, text_size
+from ui.compare.figures import KINDS, figure_rows, shared_sentence, text_size
 from ui.compare.language_figures import (
     MEASURES,
     cached_script_merges,
@@ -51,8 +55,8 @@ from ui.compare.report_elements import (
     add_terms,
     record_rows,
 )
-from ui.compare.terms_part import Terms, chosen_terms, report_terms
-from ui.compare.verdict_part import (
+from ui.compare.terms import Terms, chosen_terms, report_terms
+from ui.compare.verdict import (
     PART_COLUMNS,
     TITLES,
     Judged,
@@ -61,15 +65,11 @@ from ui.compare.verdict_part import (
     rival_rows,
     shown_parts,
 )
-from ui.components.figures import FigureRow
-from ui.components.share_bars import ShareBar
-from ui.look.chart_style import PALETTES
-from ui.look.labels import counted, plain_text
-from ui.run.page_parts import composition_groups
-from ui.storage.run_store import StoredRun
-from ui.tokenizers import shelf
-from ui.tokenizers.costs import known_rates
-from ui.tokenizers.shelf import Member
+from ui.components import FigureRow, ShareBar
+from ui.look import PALETTES, counted, plain_text
+from ui.run import composition_groups
+from ui.storage import StoredRun
+from ui.tokenizers import Member, known_rates, shelf
 
 _COLOURS: Final = "".join(
     f".series-{place} {{ --series: light-dark({light}, {dark}); }}\n"

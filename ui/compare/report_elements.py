@@ -8,15 +8,13 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from bpe_core.comparison.alignment import differing_columns
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
-from ui.compare.costs_part import CostTable
-from ui.compare.terms_part import Terms
-from ui.components.figures import FigureRow
-from ui.components.term_table import MAX_TILES, TermCell
-from ui.look.labels import plain_text, token_label
-from ui.tokenizers.shelf import Member
+from bpe_core.comparison import differing_columns
+from bpe_core.tokenizer import Boundaries, Encoder, boundaries
+from ui.compare.costs import CostTable
+from ui.compare.terms import Terms
+from ui.components import MAX_TILES, FigureRow, TermCell
+from ui.look import plain_text, token_label
+from ui.tokenizers import Member
 
 _MAX_TEXT_LENGTH = 10_000
 _MAX_TOKENS = 12

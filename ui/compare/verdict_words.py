@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from bpe_core.comparison.comparison import Comparison
-from bpe_core.comparison.interval_words import (
+from bpe_core.comparison import (
+    MIN_TOKENS,
+    OTHER_SCRIPTS,
+    Comparison,
+    Division,
+    TextPart,
+    TokenizerMetrics,
+    TokenSaving,
     carried_words,
     interval_words,
     signed,
     unit_noun,
     units_drawn,
 )
-from bpe_core.comparison.measurement import TokenizerMetrics
-from bpe_core.comparison.parts import MIN_TOKENS, OTHER_SCRIPTS, Division, TextPart, TokenSaving
-from bpe_core.corpus.composition import WITHOUT_TYPE
-from bpe_core.corpus.held_out import HeldOut
-from ui.look.labels import counted, plain_text, share_text
+from bpe_core.corpus import WITHOUT_TYPE, HeldOut
+from ui.look import counted, plain_text, share_text
 
 Sentence = list[tuple[str, bool]]
 """Pieces of text, each with whether it is bold."""

@@ -9,3 +9,49 @@ back the corpus of the address, of a run or of a training. `own_files` keeps the
 and Pair frequencies measure on. `own_text_field` draws and keeps a visitor's own texts, also from
 files and large pastes, `address_text` keeps a text in the address, and `own_reading` encodes it.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from ui.corpus import address_text, corpus_form, own_reading, own_text_field
+    from ui.corpus.address_text import (
+        MAX_TEXT_LENGTH_IN_ADDRESS,
+        area_to_address,
+        leave_address,
+        read_address_text,
+        start_area,
+        text_to_address,
+    )
+    from ui.corpus.corpus_form import (
+        HELD_OUT_PERCENT,
+        ChosenCorpus,
+        begin_training,
+        choose_corpus,
+        show_corpus,
+    )
+    from ui.corpus.filled_corpus import (
+        corpus_or,
+        fill_corpus_once,
+        fill_from_address,
+        fill_from_browser,
+        fill_from_run,
+        fill_from_training,
+        open_to_hold_out,
+    )
+    from ui.corpus.own_files import ask_for_files, close_own_files
+    from ui.corpus.own_reading import MAX_CHARACTERS, OwnReading
+    from ui.corpus.own_text_field import (
+        file_opener,
+        find_text,
+        leave_text_address,
+        live_field,
+        own_text,
+        set_own_text,
+        text_field,
+    )
+    from ui.corpus.uploads import CorpusForm, ReadUploads
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

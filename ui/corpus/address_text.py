@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from bpe_core.errors import BpeError, NotKeptError
-from ui.look.labels import plain_markdown
+from ui.look import plain_markdown
 from ui.shell import address, workspace
-from ui.storage.keeping import DAYS_KEPT_UNOPENED
-from ui.storage.upload_store import keep_text, load_text
+from ui.storage import DAYS_KEPT_UNOPENED, keep_text, load_text
 
 MAX_TEXT_LENGTH_IN_ADDRESS = 1_000
 _KEPT = "Too long for the address, so the text is kept on this server."

@@ -10,21 +10,21 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import FiledCorpus
-from bpe_core.corpus.held_out import MIN_UNITS
-from bpe_core.corpus.reading_process import MAX_BYTES_IN_MEMORY
-from bpe_core.corpus.samples import samples
-from bpe_core.corpus.spans import folder, folder_depth
+from bpe_core.corpus import (
+    MAX_BYTES_IN_MEMORY,
+    MIN_UNITS,
+    Corpus,
+    FiledCorpus,
+    folder,
+    folder_depth,
+    samples,
+)
 from ui.corpus.address_text import KeptTexts, leave_address
 from ui.corpus.own_files import OwnFiles, ask_for_files
 from ui.corpus.uploads import USUAL, ReadUploads
-from ui.look.labels import plain_text
-from ui.shell import address, workspace
-from ui.shell.open_run import OpenRun
-from ui.shell.recent_runs import note_given
-from ui.storage.held_out_text import UPLOAD_HELD_OUT, upload_held_out
-from ui.storage.run_files import CorpusOrigin, Source
+from ui.look import plain_text
+from ui.shell import OpenRun, address, note_given, workspace
+from ui.storage import UPLOAD_HELD_OUT, CorpusOrigin, Source, upload_held_out
 
 HELD_OUT_PERCENT: Final = 8
 SOURCE: Final = "corpus"

@@ -9,15 +9,19 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.comparison.interval_words import flattery, unit_noun
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import FiledCorpus, TextFigures
-from bpe_core.corpus.counts_corpus import CountsCorpus
-from bpe_core.corpus.samples import load_sample, samples
-from bpe_core.corpus.word_counts import parse_word_counts
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.comparison import flattery, unit_noun
+from bpe_core.corpus import (
+    Corpus,
+    CountsCorpus,
+    FiledCorpus,
+    TextFigures,
+    load_sample,
+    parse_word_counts,
+    samples,
+)
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
-from ui.components.strips import corpus_strip
+from ui.components import corpus_strip
 from ui.corpus.address_text import area_to_address
 from ui.corpus.corpus_choice import (
     HELD_OUT_PERCENT,
@@ -37,21 +41,12 @@ from ui.corpus.uploads import (
     read_uploads,
     text_sentence,
 )
-from ui.host.error_boundary import errors_shown
-from ui.look.glossary import definitions, tooltip
-from ui.look.labels import counted, escape_markdown, order_note, plain_markdown
-from ui.run import corpus_summary
-from ui.run.corpus_summary import CorpusPart
-from ui.run.page_parts import show_composition
-from ui.shell import workspace
-from ui.shell.form_fields import heading_row
-from ui.shell.open_run import note_training
-from ui.shell.recent_runs import new_own_id
-from ui.storage.base_tokenizer import Extension
-from ui.storage.held_out_text import upload_held_out
-from ui.storage.run_files import CorpusOrigin, Source
-from ui.work import jobs
-from ui.work.reading import show_reading_notes
+from ui.host import errors_shown
+from ui.look import counted, definitions, escape_markdown, order_note, plain_markdown, tooltip
+from ui.run import CorpusPart, corpus_summary, show_composition
+from ui.shell import heading_row, new_own_id, note_training, workspace
+from ui.storage import CorpusOrigin, Extension, Source, upload_held_out
+from ui.work import jobs, show_reading_notes
 
 Figure = tuple[str, str, Sequence[tuple[str, str]]]
 ORIGINS: dict[str, Source] = {

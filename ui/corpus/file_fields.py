@@ -9,12 +9,9 @@ from typing import Final
 import regex
 import streamlit as st
 
-from bpe_core.corpus.columns import percent
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.notes import Note
-from bpe_core.corpus.text_decoding import DecodingErrors
-from ui.look.labels import plain_markdown, plain_text
-from ui.run.corpus_summary import MAX_TABLES_DESCRIBED, AlikeTables
+from bpe_core.corpus import Corpus, DecodingErrors, Note, percent
+from ui.look import plain_markdown, plain_text
+from ui.run import MAX_TABLES_DESCRIBED, AlikeTables
 
 COMMON: Final = {
     "utf-8": "UTF-8",

@@ -7,10 +7,7 @@ from typing import get_args
 
 import streamlit as st
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import FiledCorpus
-from bpe_core.corpus.samples import load_sample, samples
-from bpe_core.corpus.word_counts import parse_word_counts
+from bpe_core.corpus import Corpus, FiledCorpus, load_sample, parse_word_counts, samples
 from bpe_core.errors import BpeError
 from ui.corpus import corpus_choice
 from ui.corpus.address_text import read_address_text
@@ -18,14 +15,19 @@ from ui.corpus.corpus_choice import HELD_OUT_PERCENT, held_out_widgets
 from ui.corpus.corpus_form import FIRST, ORIGINS
 from ui.corpus.own_text_field import PASTED, OpenedText, open_text
 from ui.corpus.uploads import USUAL, CorpusForm, ReadUploads
-from ui.look.labels import size_text
-from ui.shell import address, workspace
-from ui.shell.recent_runs import take_given
-from ui.storage.base_tokenizer import text_title
-from ui.storage.run_files import CorpusOrigin, RunCorpus, Source
-from ui.storage.run_store import StoredRun, run_corpus
-from ui.storage.upload_store import load_text, load_uploaded
-from ui.work.jobs import LiveTraining
+from ui.look import size_text
+from ui.shell import address, take_given, workspace
+from ui.storage import (
+    CorpusOrigin,
+    RunCorpus,
+    Source,
+    StoredRun,
+    load_text,
+    load_uploaded,
+    run_corpus,
+    text_title,
+)
+from ui.work import LiveTraining
 
 _MAX_TYPED = 100_000
 """A longer text is shown as a large paste: a text area would slow the browser down."""

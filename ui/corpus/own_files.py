@@ -9,17 +9,14 @@ from typing import Literal, cast
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import FiledCorpus
-from bpe_core.corpus.readers import Upload
+from bpe_core.corpus import Corpus, FiledCorpus, Upload
 from bpe_core.errors import BpeError, CorpusError
 from ui.corpus.uploads import joined
-from ui.host.sized_cache import cached
-from ui.look.labels import plain_markdown
-from ui.shell import address, workspace
-from ui.shell.file_upload import check_uploaded, counted_as_kept, upload_files
-from ui.storage.upload_store import UploadedCorpus, keep_uploaded, load_uploaded
-from ui.work.reading import progress_on, read_files, show_reading_notes, waiting_on
+from ui.host import cached
+from ui.look import plain_markdown
+from ui.shell import address, check_uploaded, counted_as_kept, upload_files, workspace
+from ui.storage import UploadedCorpus, keep_uploaded, load_uploaded
+from ui.work import progress_on, read_files, show_reading_notes, waiting_on
 
 Use = Literal["own", "other", "held_file"]
 """The files compared on, those in place of the held-out text in a chart, and those held out; also

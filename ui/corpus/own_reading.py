@@ -9,11 +9,10 @@ from threading import Lock
 
 import numpy as np
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
-from bpe_core.views.token_packing import PackedTokens, find_longest_word, pack_boundaries
-from ui.host.sized_cache import cached
+from bpe_core.corpus import Corpus
+from bpe_core.tokenizer import Boundaries, Encoder, boundaries
+from bpe_core.views import PackedTokens, find_longest_word, pack_boundaries
+from ui.host import cached
 
 MAX_TOKENS = 1_000_000
 """The most tokens shown, as many as the view was tested with; the rest are only counted."""

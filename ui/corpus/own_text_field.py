@@ -14,13 +14,12 @@ from typing import Final
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from bpe_core.corpus.notes import Note
+from bpe_core.corpus import Note
 from bpe_core.errors import BpeError
-from ui.components.live_text import live_text, paste_catcher, paste_limits, read_paste
+from ui.components import draw_live_text, paste_catcher, paste_limits, read_paste
 from ui.corpus import address_text, own_reading
-from ui.look.labels import order_note, size_text
-from ui.shell import workspace
-from ui.shell.file_upload import check_uploaded, max_file_bytes, upload_file
+from ui.look import order_note, size_text
+from ui.shell import check_uploaded, max_file_bytes, upload_file, workspace
 
 OWN: Final = "text"
 PASTED: Final = "Pasted text"
@@ -175,7 +174,7 @@ def live_field(
     The address has the text, unless it is the `first` one.
     """
     opened = find_text(name).opened
-    live_text(
+    draw_live_text(
         text,
         label=label,
         key=key,
@@ -189,7 +188,7 @@ def live_field(
     address_text.area_to_address(name, text, first=first, longest=longest)
 
 
-def leave_address() -> None:
+def leave_text_address() -> None:
     """Remove the text from the address."""
     address_text.leave_address(OWN)
 

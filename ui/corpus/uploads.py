@@ -11,13 +11,8 @@ from typing import Final, NamedTuple, cast
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import FiledCorpus
-from bpe_core.corpus.counts_corpus import CountsCorpus
-from bpe_core.corpus.notes import Note
-from bpe_core.corpus.readers import Upload
-from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.counting.counts_process import is_counts_file, read_counts_in_process
+from bpe_core.corpus import Corpus, CountsCorpus, DecodingErrors, FiledCorpus, Note, Upload
+from bpe_core.counting import is_counts_file, read_counts_in_process
 from bpe_core.errors import BpeError, CorpusError, TextDecodingError
 from ui.corpus.file_fields import (
     Encodings,
@@ -26,13 +21,11 @@ from ui.corpus.file_fields import (
     replace_field,
     show_excerpts,
 )
-from ui.look.labels import plain_markdown, size_text
+from ui.look import plain_markdown, size_text
 from ui.run import corpus_summary
-from ui.shell import workspace
-from ui.shell.file_upload import LIMIT, check_uploaded, counted_as_kept, upload_files
-from ui.storage.held_out_text import upload_held_out
-from ui.storage.upload_store import UploadedCorpus, keep_uploaded
-from ui.work.reading import progress_on, read_files, waiting_on
+from ui.shell import LIMIT, check_uploaded, counted_as_kept, upload_files, workspace
+from ui.storage import UploadedCorpus, keep_uploaded, upload_held_out
+from ui.work import progress_on, read_files, waiting_on
 
 USUAL: Final = "usual"
 """The value of the widget for what is held out if nothing is chosen, as `Corpus.split` has it."""

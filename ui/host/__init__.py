@@ -6,3 +6,16 @@ settings, its log, the results again within a limit in bytes, and a message in p
 Open `settings` first. `logs` writes events without a visitor's text. `sized_cache` keeps results by
 the memory that they take. `error_boundary` is put around a page or a part of one.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from ui.host.failures import error_boundary, errors_shown, fragment
+    from ui.host.logs import Code, event, log_as_json, log_unforeseen, short_id
+    from ui.host.server_settings import SettingError, settings
+    from ui.host.sized_cache import cached, server_cache
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

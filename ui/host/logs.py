@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from ui.host.settings import Level
+from ui.host.server_settings import Level
 
 _ROOT: Final = Path(__file__).parents[2]
 _EVENTS: Final = logging.getLogger("bpe_explorer.events")

@@ -20,7 +20,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui.host.settings import settings
+from ui.host.server_settings import settings
 
 P = ParamSpec("P")
 Result = TypeVar("Result")

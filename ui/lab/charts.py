@@ -8,24 +8,23 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from ui.look.chart_axes import (
-    make_room_beside,
-    name_base_axis,
-    name_ticks,
-    name_value_axis,
-    plain_number,
-)
-from ui.look.chart_labels import escaped, text_width
-from ui.look.chart_style import (
+from ui.look import (
     CURVE_WIDTH,
     LABEL_STANDOFF,
     PALETTES,
     Theme,
     empty_figure,
+    escaped,
     make_room,
+    make_room_beside,
+    name_base_axis,
+    name_ticks,
+    name_value_axis,
+    plain_number,
     set_axis,
+    size_text,
+    text_width,
 )
-from ui.look.labels import size_text
 
 _ROW = 34
 _NAME_SIZE = 14

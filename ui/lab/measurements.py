@@ -12,24 +12,16 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.corpus.samples import load_sample, samples
+from bpe_core.corpus import load_sample, samples
 from bpe_core.errors import BpeError, ProcessError, UnforeseenError
-from bpe_core.lab.measurements import (
-    Kind,
-    LabOrder,
-    LabProgress,
-    Results,
-    run_in_process,
-    small_order,
-)
-from bpe_core.processes.limits import Limits
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.corpus.own_text_field import leave_address, text_field
-from ui.host.error_boundary import errors_shown
-from ui.look.labels import plain_markdown
+from bpe_core.lab import Kind, LabOrder, LabProgress, Results, run_in_process, small_order
+from bpe_core.processes import Limits
+from bpe_core.tokenizer import Tokenizer
+from ui.corpus import leave_text_address, text_field
+from ui.host import errors_shown
+from ui.look import plain_markdown
 from ui.shell import address
-from ui.work.background import Background, TooMuchWorkError, UnknownWorkError
-from ui.work.task import Status, Task
+from ui.work import Background, Status, Task, TooMuchWorkError, UnknownWorkError
 
 MAX_SECONDS: Final = 180.0
 MAX_WAITING: Final = 8
@@ -166,7 +158,7 @@ def choose_text(max_characters: int) -> MeasuredText:
         width=280,
     )
     if chosen in titles:
-        leave_address()
+        leave_text_address()
         sample = "\n".join(load_sample(titles[chosen]).documents)
         text = MeasuredText(sample, chosen, is_sample=True)
     else:

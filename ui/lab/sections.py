@@ -7,28 +7,24 @@ from typing import Literal
 
 import streamlit as st
 
-from bpe_core.lab.contenders import differences
-from bpe_core.lab.measurements import (
+from bpe_core.lab import (
     N_MERGES,
     SMALL_CHARACTERS,
     SMALL_TRAINING_CHARACTERS,
+    ContenderTime,
     GrowthPoint,
     LabOrder,
+    differences,
 )
-from bpe_core.lab.measuring import ContenderTime
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.components.chart_pictures import ChartPicture, chart_pictures
-from ui.components.figures import figure_table, verdict
-from ui.components.symbol_rows import symbol_rows
-from ui.host.sized_cache import cached
+from bpe_core.tokenizer import Tokenizer
+from ui.components import ChartPicture, draw_chart_pictures, draw_symbol_rows, figure_table, verdict
+from ui.host import cached
 from ui.lab import charts, measurements, words
 from ui.lab.measurements import MeasurementStatus, start_measurement
 from ui.lab.words import encoder_title
-from ui.look.chart_style import CONFIG
-from ui.look.glossary import definitions, tooltip
-from ui.look.labels import counted, file_stem, plain_markdown
+from ui.look import CONFIG, counted, definitions, file_stem, plain_markdown, tooltip
 from ui.shell import frame
-from ui.work.work_part import watch_work
+from ui.work import watch_work
 
 _ENCODERS = (
     "Eight encoders are run on this text in turn, each for a few seconds at most, and their ids "
@@ -118,7 +114,7 @@ def draw_longest_match(text: str, tokenizer: Tokenizer) -> None:
     st.markdown(words.differing_sentence(found), help=tooltip("Pre-token"))
     rows = words.differing_rows(found, tokenizer)
     if rows:
-        symbol_rows(
+        draw_symbol_rows(
             rows,
             key="differing_words",
             caption="Words as cut by the merges and by longest match",
@@ -218,7 +214,7 @@ def draw_state(
 def offer_png(chart: str, title: str, about: str) -> None:
     """Draw a chart's download as a picture."""
     picture = ChartPicture(chart, "PNG", title, about, f"{file_stem(title)}.png")
-    chart_pictures([picture], key=f"{chart}_picture")
+    draw_chart_pictures([picture], key=f"{chart}_picture")
 
 
 def how_far(status: MeasurementStatus) -> str:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bpe_core.lab.contenders import Differences
-from bpe_core.lab.measurements import GrowthPoint
-from bpe_core.lab.measuring import ContenderTime
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.components.figures import FigureRow
-from ui.components.symbol_rows import SymbolRow, Tile, Tiles
+from bpe_core.lab import ContenderTime, Differences, GrowthPoint
+from bpe_core.tokenizer import Tokenizer
+from ui.components import FigureRow, SymbolRow, Tile, Tiles
 from ui.lab.charts import speed_text
-from ui.look.labels import size_text
+from ui.look import size_text
 
 MAX_WORDS = 8
 _MAX_WORD_LENGTH = 24

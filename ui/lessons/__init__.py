@@ -9,3 +9,15 @@ anything. `walk` is a finished training that can be inspected before each merge,
 shows what goes wrong with a shortcut. `tiles` draws symbols, and `printing` values and the source
 of functions; `sentences` describes a training run in sentences that hold for any words.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from ui.lessons import navigation
+    from ui.lessons.navigation import LESSONS
+    from ui.lessons.parts import PRINT, Lesson, ask, is_printing, show_ran
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -6,15 +6,12 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.samples import load_sample
-from bpe_core.counting.words import seen_symbols
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.reference import choose_pair, count_pairs, count_words
+from bpe_core.corpus import Corpus, load_sample
+from bpe_core.counting import seen_symbols
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.trainers import GrowingVocabulary, choose_pair, count_pairs, count_words
 from bpe_core.types import TrainingConfig
-from ui.components.lesson import Claim, Question
-from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
+from ui.components import Claim, Question, SymbolRow, Tile, Tiles, draw_symbol_rows
 from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import (
     MAX_OPTIONS,
@@ -29,7 +26,7 @@ from ui.lessons.parts import (
     pair_option,
 )
 from ui.lessons.walk import Walk, walk
-from ui.look.labels import counted
+from ui.look import counted
 
 MARKER: Final = "</w>"
 N_MERGES: Final = 15
@@ -60,7 +57,7 @@ def trained(documents: tuple[str, ...]) -> Walk:
 
 def ask_words(example: Learned) -> Question:
     cut = get_pretokenizer("whitespace").split
-    symbol_rows(
+    draw_symbol_rows(
         [
             SymbolRow(
                 f"document {number}",
@@ -107,7 +104,7 @@ def ask_alphabet(example: Learned) -> Question:
 def show_alphabet(example: Learned) -> Ran:
     learned = example.run
     start = [Tile(learned.run.vocab[id]) for id in range(learned.n_start)]
-    symbol_rows(
+    draw_symbol_rows(
         [SymbolRow(f"{learned.n_start:,}", (Tiles(tuple(start)),))],
         key="documents_alphabet",
         caption="The symbols that the vocabulary starts with",
@@ -175,7 +172,7 @@ def show_ties(example: Learned) -> Ran:
         return parts.no_pair()
     tiles.bars_at(learned, step, key="documents_ties")
     first, lowest = _winners(learned, step)
-    symbol_rows(
+    draw_symbol_rows(
         [
             SymbolRow(rule, (tiles.tiles(pair, learned),), f"ids {pair[0]} and {pair[1]}")
             for rule, pair in (("first in the text", first), ("lowest ids", lowest))

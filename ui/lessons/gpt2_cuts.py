@@ -8,24 +8,18 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.samples import load_sample
-from bpe_core.counting.words import seen_symbols
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.trainers.reference import (
-    choose_pair,
-    count_words,
-)
+from bpe_core.corpus import Corpus, load_sample
+from bpe_core.counting import seen_symbols
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer import gpt2
+from bpe_core.trainers import choose_pair, count_words
 from bpe_core.types import Merge, TieBreak, TrainingConfig
-from bpe_core.unicode.byte_alphabet import to_printable
-from ui.components.lesson import Claim, Question
-from ui.components.strips import pretoken_strip
-from ui.components.symbol_rows import SymbolRow, Tiles, symbol_rows
+from bpe_core.unicode import to_printable
+from ui.components import Claim, Question, SymbolRow, Tiles, draw_symbol_rows, pretoken_strip
 from ui.lessons import four_documents, gpt2_texts, parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Lesson, LessonSource, LessonStep, Ran, choose_text
 from ui.lessons.walk import Walk, walk
-from ui.look.labels import plain_markdown
+from ui.look import plain_markdown
 
 FIRST_SENTENCES: Final = "\n".join(load_sample("pretokenization-notebook").documents)
 VOCABULARY_SIZE: Final = 50
@@ -129,7 +123,7 @@ def show_ties(example: Learned) -> Ran:
     if not learned.merges:
         return parts.no_pair()
     place, _ = sentences.first_difference(learned, other)
-    symbol_rows(
+    draw_symbol_rows(
         [
             SymbolRow(f"{number}", (_merged_parts(one, learned), _merged_parts(two, other)))
             for number, (one, two) in enumerate(

@@ -6,17 +6,16 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.trainers.reference import encode_reference
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer import gpt2
+from bpe_core.trainers import encode_reference
 from bpe_core.types import Merge
-from bpe_core.unicode.byte_alphabet import to_printable
-from ui.components.lesson import Question
-from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
-from ui.host.sized_cache import cached
+from bpe_core.unicode import to_printable
+from ui.components import Question, SymbolRow, Tile, Tiles, draw_symbol_rows
+from ui.host import cached
 from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Learned, Ran, choose_number
-from ui.look.labels import counted
+from ui.look import counted
 
 _PRINTABLE: Final = ("printable", " café")
 _NEW: Final = ("new_text", "This is not a token.")
@@ -45,7 +44,7 @@ def show_printable(example: Learned) -> Ran:
         single = tuple(Tile(bytes([byte])) for byte in token)
         written = tuple(Tile(to_printable(bytes([byte])).encode()) for byte in token)
         rows.append(SymbolRow("", (Tiles((Tile(token),)), Tiles(single), Tiles(written))))
-    symbol_rows(
+    draw_symbol_rows(
         rows,
         key="cuts_printable",
         caption="Characters, their bytes, and how GPT-2’s files write the bytes",
@@ -81,7 +80,7 @@ def _encoded(example: Learned) -> list[tuple[str, list[int]]]:
 def show_new_text(example: Learned) -> Ran:
     learned = example.run
     encoded = _encoded(example)
-    symbol_rows(
+    draw_symbol_rows(
         [
             SymbolRow("", (Tiles((Tile(one.encode()),)), tiles.tiles(ids, learned)))
             for one, ids in encoded
@@ -134,7 +133,7 @@ def show_gpt2(example: Learned) -> Ran:
                 ),
             )
         )
-    symbol_rows(
+    draw_symbol_rows(
         rows, key="cuts_gpt2", caption="GPT-2’s tokens and their ids", columns=("Token", "Id")
     )
     return Ran(

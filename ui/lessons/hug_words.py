@@ -6,17 +6,17 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.corpus.word_counts import parse_word_counts
-from bpe_core.trainers.base_vocabulary import split_symbols
-from bpe_core.trainers.reference import (
+from bpe_core.corpus import parse_word_counts
+from bpe_core.trainers import (
     apply_merge,
     choose_pair,
     count_pairs,
     encode_reference,
-    learn_merges,
+    reference,
+    split_symbols,
 )
 from bpe_core.types import Pair, TrainingConfig
-from ui.components.lesson import Claim, Question
+from ui.components import Claim, Question
 from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import (
     Lesson,
@@ -28,7 +28,7 @@ from ui.lessons.parts import (
 )
 from ui.lessons.shortcuts import look_up_all, look_up_without_return
 from ui.lessons.walk import Walk, walk
-from ui.look.labels import counted, plain_markdown
+from ui.look import counted, plain_markdown
 
 FIRST_WORDS: Final = "hug 10\nugg 5\nggi 3\ngin 3\ning 3"
 FIRST_LONG_WORD: Final = "hugging"
@@ -199,7 +199,7 @@ def show_repeat(hugs: Walk) -> Ran:
     tiles.word_rows(hugs, step, key="hug_repeat", ring=hugs.pair_joined_at(step))
     st.markdown(sentences.size_sum(hugs, step))
     return Ran(
-        (learn_merges,),
+        (reference.learn_merges,),
         "merges, splits, stop_reason = learn_merges(words, counts, ...)",
         printing.printed(list(hugs.merges), hugs.run.vocab),
         sentences.stopped(hugs),

@@ -8,23 +8,19 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.comparison.languages import ScriptMerges, merges_per_script
-from bpe_core.comparison.metrics import relative_costs
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.samples import ParallelText, parallel_texts
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.trainers.base_vocabulary import split_symbols
+from bpe_core.comparison import ScriptMerges, merges_per_script, relative_costs
+from bpe_core.corpus import Corpus, ParallelText, parallel_texts
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.runs import train
+from bpe_core.tokenizer import Tokenizer, gpt2
+from bpe_core.trainers import split_symbols
 from bpe_core.types import TrainingConfig
-from bpe_core.unicode.kinds import CUT_CHARACTERS, NO_LETTERS, token_script
-from ui.components.lesson import Question
-from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
-from ui.host.sized_cache import cached
+from bpe_core.unicode import CUT_CHARACTERS, NO_LETTERS, token_script
+from ui.components import Question, SymbolRow, Tile, Tiles, draw_symbol_rows
+from ui.host import cached
 from ui.lessons import parts, printing
 from ui.lessons.parts import Lesson, LessonStep, Ran, choose_number, choose_text
-from ui.look.labels import plain_markdown
+from ui.look import plain_markdown
 from ui.shell import address
 
 N_MERGES: Final = 200
@@ -114,7 +110,7 @@ def show_count(example: TaughtLanguage) -> Ran:
         for text in (example.own, example.english)
         for ids in (gpt2().encode(text.sentences[_SENTENCE]),)
     ]
-    symbol_rows(rows, key="languages_count", caption="The sentence as GPT-2 cuts it")
+    draw_symbol_rows(rows, key="languages_count", caption="The sentence as GPT-2 cuts it")
     counts = {text.name: _count_tokens(gpt2(), text) for text in (example.english, example.own)}
     return Ran(
         (relative_costs,),
@@ -159,7 +155,7 @@ def show_bytes(example: TaughtLanguage) -> Ran:
                 ),
             )
         )
-    symbol_rows(
+    draw_symbol_rows(
         rows,
         key="languages_bytes",
         caption="A word of each language as characters and as bytes",
@@ -212,7 +208,7 @@ def show_merges(example: TaughtLanguage) -> Ran:
     if script not in shown:
         shown.append(script)
     by_script = _examples_by_script()
-    symbol_rows(
+    draw_symbol_rows(
         [
             SymbolRow(
                 name,
@@ -316,7 +312,7 @@ def show_own(example: TaughtLanguage) -> Ran:
             )
         note = " and ".join(f"{len(cell.tiles)}" for cell in cells)
         rows.append(SymbolRow(text.name, tuple(cells), note))
-    symbol_rows(
+    draw_symbol_rows(
         rows,
         key="languages_own",
         caption="The sentence with merges of its own language, and its number of tokens",

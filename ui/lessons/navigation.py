@@ -9,12 +9,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from ui.components.lesson import Question, claims, question
-from ui.host.error_boundary import errors_shown
+from ui.components import Question, claims, question
+from ui.host import errors_shown
 from ui.lessons import four_documents, gpt2_cuts, hug_words, languages, new_words, reasons
 from ui.lessons.parts import PRINT, Lesson
-from ui.shell import address, workspace
-from ui.shell.form_fields import choose_one
+from ui.shell import address, choose_one, workspace
 
 LESSONS: tuple[Lesson[Any], ...] = (
     hug_words.LESSON,

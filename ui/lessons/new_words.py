@@ -8,15 +8,13 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.adapting.extend import extend
-from bpe_core.adapting.reference import ReferenceCorpus, encode_word, extend_reference
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.run import TrainingRun
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.trainers.reference import count_words
-from bpe_core.views.token_packing import token_for_browser
-from ui.components.lesson import Option, Question
-from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
+from bpe_core.adapting import ReferenceCorpus, encode_word, extend, extend_reference
+from bpe_core.corpus import Corpus
+from bpe_core.runs import TrainingRun
+from bpe_core.tokenizer import gpt2
+from bpe_core.trainers import count_words
+from bpe_core.views import token_for_browser
+from ui.components import Option, Question, SymbolRow, Tile, Tiles, draw_symbol_rows
 from ui.lessons import parts, printing
 from ui.lessons.parts import MAX_OPTIONS, Lesson, LessonStep, Ran, choose_number, choose_text
 from ui.lessons.shortcuts import encode_with_added
@@ -86,7 +84,7 @@ def _longest_word(example: Example) -> str:
 
 def show_pieces(example: Example) -> Ran:
     rows = [SymbolRow(f"{len(ids)} tokens", (_tiles(ids, example),)) for ids in _encoded(example)]
-    symbol_rows(rows, key="words_pieces", caption="The documents as GPT-2 cuts them")
+    draw_symbol_rows(rows, key="words_pieces", caption="The documents as GPT-2 cuts them")
     longest = _longest_word(example)
     return Ran(
         (encode_word,),
@@ -131,7 +129,7 @@ def show_added(example: Example) -> Ran:
     with_added = Tiles(tuple(Tile(vocab[id], id if id == new_id else None) for id in ids))
     plain = Tiles(tuple(Tile(vocab[id]) for id in before))
     extended = example.run.tokenizer.encode(text)
-    symbol_rows(
+    draw_symbol_rows(
         [
             SymbolRow(f"GPT-2: {len(before)}", (plain,)),
             SymbolRow(f"add_tokens: {len(ids)}", (with_added,)),
@@ -188,7 +186,7 @@ def show_merges(example: Example) -> Ran:
     if not rows:
         st.info("GPT-2 has each of these words as one token. Add rarer words.")
     else:
-        symbol_rows(
+        draw_symbol_rows(
             rows,
             key="words_merges",
             caption="The new merges, with their counts",
@@ -222,7 +220,7 @@ def ask_last(example: Example) -> Question:
 def show_last(example: Example) -> Ran:
     text = parts.field_text("extended_text", example.documents[-1])
     steps = (gpt2().encode(text), example.run.tokenizer.encode(text))
-    symbol_rows(
+    draw_symbol_rows(
         [
             SymbolRow(f"GPT-2’s merges: {len(steps[0])}", (_tiles(steps[0], example),)),
             SymbolRow(f"then the new ones: {len(steps[1])}", (_tiles(steps[1], example),)),
@@ -261,7 +259,7 @@ def ask_invariant(example: Example) -> Question:
 
 def show_invariant(example: Example) -> Ran:
     text, ids, back = _spelled_out(example)
-    symbol_rows(
+    draw_symbol_rows(
         [
             SymbolRow("extended", (_tiles(ids, example),)),
             SymbolRow("spelled out", (_tiles(back, example),)),

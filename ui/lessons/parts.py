@@ -9,10 +9,10 @@ from typing import Any, Final, Generic, TypeVar
 
 import streamlit as st
 
-from bpe_core.trainers.reference import count_pairs
+from bpe_core.trainers import count_pairs
 from bpe_core.types import Pair
-from bpe_core.views.token_packing import token_for_browser
-from ui.components.lesson import Claim, Option, Question, lesson_code, question
+from bpe_core.views import token_for_browser
+from ui.components import Claim, Option, Question, lesson_code, question
 from ui.corpus import own_text_field
 from ui.lessons.printing import source_lines
 from ui.lessons.walk import Walk

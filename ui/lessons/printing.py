@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 
 import bpe_core
 from bpe_core.types import Merge, Pair
-from ui.components.lesson import Piece, ShownCode
+from ui.components import Piece, ShownCode
 from ui.lessons.walk import Walk
 
 SPELLED = "The code works on ids; here each id is printed as its token."
@@ -127,7 +127,7 @@ def source_lines(function: Callable[..., Any]) -> ShownCode:
 
     Only the first paragraph of its docstring is included, without the examples.
 
-    >>> from bpe_core.trainers.reference import count_words
+    >>> from bpe_core.trainers import count_words
     >>> shown = source_lines(count_words)
     >>> shown.name, shown.path, shown.lines[0][0]
     ('count_words', 'bpe_core/trainers/reference.py', ('def', 'keyword'))

@@ -7,22 +7,18 @@ from itertools import zip_longest
 
 import streamlit as st
 
-from bpe_core.corpus.samples import load_sample
-from bpe_core.corpus.word_counts import parse_word_counts
-from bpe_core.lab.contenders import differences
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.trie import Trie
-from bpe_core.trainers.base_vocabulary import split_symbols
-from bpe_core.trainers.reference import count_words
+from bpe_core.corpus import load_sample, parse_word_counts
+from bpe_core.lab import differences
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer import Trie, gpt2
+from bpe_core.trainers import count_words, split_symbols
 from bpe_core.types import TrainingConfig
-from ui.components.lesson import Claim, Question
-from ui.components.symbol_rows import SymbolRow, Tile, Tiles, symbol_rows
+from ui.components import Claim, Question, SymbolRow, Tile, Tiles, draw_symbol_rows
 from ui.lessons import parts, printing, sentences, tiles
 from ui.lessons.parts import Lesson, LessonSource, LessonStep, Ran, choose_number, pair_option
 from ui.lessons.shortcuts import build_trie, crossing, longest_matches
 from ui.lessons.walk import Walk, walk
-from ui.look.labels import counted, plain_markdown
+from ui.look import counted, plain_markdown
 
 N_MERGES = 14
 _ANY = ("any_text", "Is this naïve café 日本 🧩?")
@@ -68,7 +64,7 @@ def show_bytes(_: None) -> Ran:
     text = parts.field_text(*_ANY)
     characters = split_symbols(text.encode(), "characters")
     symbols = split_symbols(text.encode(), "bytes")
-    symbol_rows(
+    draw_symbol_rows(
         [
             SymbolRow(
                 "characters",
@@ -128,7 +124,7 @@ def show_cuts(_: None) -> Ran:
     over = crossing(whole, get_pretokenizer("gpt2").split)
     if not whole.merges:
         return parts.no_pair()
-    symbol_rows(
+    draw_symbol_rows(
         [
             SymbolRow(f"{place + 1}", (_token(whole, place, over), _token(cut, place, ())))
             for place, _ in enumerate(zip_longest(whole.merges, cut.merges))
@@ -178,7 +174,7 @@ def show_longest(_: None) -> Ran:
     by_merges, greedy = learned.encode(symbols), longest_matches(trie, symbols)
     rings = ((0, len(greedy)),) if greedy != by_merges else ()
     ringed = Tiles(tiles.tiles(greedy, learned).tiles, rings, "differs")
-    symbol_rows(
+    draw_symbol_rows(
         [
             SymbolRow("by the merges", (tiles.tiles(by_merges, learned),)),
             SymbolRow("longest match", (ringed,)),
@@ -211,7 +207,7 @@ def show_step_back(_: None) -> Ran:
     learned, _word, symbols = _own_training()
     trie = build_trie(learned)
     attempts = _attempt_rows(trie, symbols, learned)
-    symbol_rows(
+    draw_symbol_rows(
         attempts[:_MAX_ATTEMPTS],
         key="reasons_step_back",
         caption="Each token tried, and the outcome",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from bpe_core.types import StopReason
 from ui.lessons import printing
 from ui.lessons.walk import Walk, walk
-from ui.look.labels import counted, plain_markdown
+from ui.look import counted, plain_markdown
 
 _WHY: dict[StopReason, str] = {
     "vocab-size": "the vocabulary is full",

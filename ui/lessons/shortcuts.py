@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.tokenizer.trie import Trie
-from bpe_core.trainers.reference import apply_merge
+from bpe_core.tokenizer import Tokenizer, Trie
+from bpe_core.trainers import apply_merge
 from ui.lessons.walk import Walk
 
 
@@ -18,7 +17,7 @@ def crossing(learned: Walk, cut: Callable[[str], Sequence[str]]) -> list[bool]:
     may be cut differently.
 
     >>> from ui.lessons.walk import walk
-    >>> from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+    >>> from bpe_core.pretokenizers import get_pretokenizer
     >>> from bpe_core.types import TrainingConfig
     >>> learned = walk({"a dog. a dog.": 1}, TrainingConfig(260, special_tokens=()))
     >>> [learned.run.vocab[merge.id] for merge in learned.merges]
@@ -85,7 +84,7 @@ def longest_matches(trie: Trie, symbols: Sequence[int]) -> list[int]:
 def encode_with_added(tokenizer: Tokenizer, added: Mapping[str, int], text: str) -> list[int]:
     """Encode as after `add_tokens`: take added tokens out of the text, then encode what is left.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> ids = encode_with_added(gpt2(), {"token": 50257}, "a tokenizer")
     >>> [gpt2().vocab.get(id, b"token") for id in ids]
     [b'a', b' ', b'token', b'izer']

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bpe_core.trainers.reference import learn_merges
+from bpe_core.trainers import reference
 from bpe_core.types import Pair
-from ui.components.lesson import Bar, pair_bars
-from ui.components.symbol_rows import SymbolRow, Tile, Tiles, find_pair, symbol_rows
+from ui.components import Bar, SymbolRow, Tile, Tiles, draw_symbol_rows, find_pair, pair_bars
 from ui.lessons import parts, printing
 from ui.lessons.walk import Walk
 
@@ -32,7 +31,7 @@ def word_rows(walk: Walk, step: int, *, key: str, ring: Pair | None = None) -> N
     words = walk.words_at(step)
     order = sorted(range(len(words)), key=lambda i: -walk.counts[i])[:_MAX_ROWS]
     shown = sorted(order)
-    symbol_rows(
+    draw_symbol_rows(
         [SymbolRow(f"{walk.counts[i]:,}×", (tiles(words[i], walk, ring),)) for i in shown],
         key=key,
         caption="Words, with their counts and their symbols",
@@ -43,7 +42,7 @@ def word_rows(walk: Walk, step: int, *, key: str, ring: Pair | None = None) -> N
 def whole_words(walk: Walk, *, key: str) -> None:
     """Draw the distinct words with their counts."""
     counted = sorted(zip(walk.words, walk.counts, strict=True), key=lambda one: -one[1])
-    symbol_rows(
+    draw_symbol_rows(
         [SymbolRow(f"{n:,}×", (Tiles((Tile(word.encode()),)),)) for word, n in counted[:_MAX_ROWS]],
         key=key,
         caption="The distinct words, with their counts",
@@ -54,7 +53,7 @@ def whole_words(walk: Walk, *, key: str) -> None:
 def id_rows(ids: Sequence[int], walk: Walk, *, a_row: int, key: str, caption: str) -> None:
     """Draw tokens in order of id, `a_row` of them in each row."""
     rows = [ids[start : start + a_row] for start in range(0, len(ids), a_row)]
-    symbol_rows(
+    draw_symbol_rows(
         [SymbolRow(printing.ids_name(row), (tiles(row, walk),)) for row in rows],
         key=key,
         caption=caption,
@@ -73,7 +72,7 @@ def joined_rows(walk: Walk, step: int, pair: Pair, *, key: str) -> None:
                 tuple((at, at + 1) for at, id in enumerate(then) if id == merged),
             )
             rows.append(SymbolRow(f"{count:,}×", (tiles(ids, walk, pair), result)))
-    symbol_rows(
+    draw_symbol_rows(
         rows[:_MAX_ROWS],
         key=key,
         caption="The words that contain the pair, before and after it is joined",
@@ -111,7 +110,7 @@ def draw_encoding_steps(walk: Walk, symbols: Sequence[int], *, key: str) -> None
         rows[-1] = SymbolRow(rows[-1].label, (tiles(before, walk, merge.pair),))
         rows.append(SymbolRow(f"merge {merge.rank + 1}", (tiles(ids, walk),)))
         before = ids
-    symbol_rows(rows, key=key, caption="The encoding of a word, merge by merge")
+    draw_symbol_rows(rows, key=key, caption="The encoding of a word, merge by merge")
     parts.note_shortened(_MAX_ROWS, len(steps), "merges")
 
 
@@ -120,7 +119,7 @@ def show_merges(walk: Walk, *, key: str, start: int) -> parts.Ran:
     step = parts.merges_slider(len(walk.merges), key=f"{key}_step", start=start)
     word_rows(walk, step, key=f"{key}_merges", ring=walk.pair_joined_at(step))
     return parts.Ran(
-        (learn_merges,),
+        (reference.learn_merges,),
         "merges, splits, why = learn_merges(words, counts, vocabulary, config)",
         printing.printed(list(walk.merges), walk.run.vocab),
         printing.SPELLED,

@@ -9,14 +9,14 @@ from itertools import pairwise
 import numpy as np
 
 from bpe_core.errors import EmptyCorpusError
-from bpe_core.trainers.base_vocabulary import split_symbols
-from bpe_core.trainers.reference import (
+from bpe_core.trainers import (
     ReferenceRun,
     apply_merge,
     choose_pair,
     count_pairs,
     encode_reference,
     short_pairs,
+    split_symbols,
     train_reference,
 )
 from bpe_core.types import Merge, Pair, PretokenCounts, TrainingConfig

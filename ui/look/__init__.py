@@ -6,3 +6,66 @@ theme, and labels that are safe to show.
 Open `labels` first, then `chart_style`. `chart_axes` labels the axes, `chart_labels` measures
 labels, and `charts` draws what several pages share. `run_names` labels runs, no two alike.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from ui.look import charts
+    from ui.look.chart_axes import (
+        NARROWEST,
+        counts_axis,
+        label_ends,
+        make_room_beside,
+        merges_axis,
+        name_base_axis,
+        name_ticks,
+        name_value_axis,
+        plain_number,
+        ranks_axis,
+        tokens_axis,
+        value_axis,
+    )
+    from ui.look.chart_labels import (
+        columns,
+        escaped,
+        mono_width,
+        shorten_end,
+        shorten_start,
+        text_width,
+        told_apart,
+    )
+    from ui.look.chart_style import (
+        BAR_PITCH,
+        CONFIG,
+        CURVE_WIDTH,
+        LABEL_STANDOFF,
+        MONO,
+        PALETTES,
+        Mark,
+        Palette,
+        Theme,
+        empty_figure,
+        make_room,
+        mark_step,
+        set_axis,
+    )
+    from ui.look.glossary import definitions, tooltip
+    from ui.look.labels import (
+        counted,
+        escape_markdown,
+        file_stem,
+        isolated,
+        lines_left_out,
+        order_note,
+        plain_markdown,
+        plain_text,
+        share_text,
+        size_text,
+        token_label,
+    )
+    from ui.look.run_names import RunName, run_labels
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

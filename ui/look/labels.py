@@ -8,7 +8,7 @@ from typing import Final
 
 import regex
 
-from bpe_core.comparison.terms import MAX_TERM_LENGTH, MAX_TERMS, TermList
+from bpe_core.comparison import MAX_TERM_LENGTH, MAX_TERMS, TermList
 
 _WITHOUT_PICTURE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
 _MAX_LABEL_LENGTH = 40

@@ -5,3 +5,13 @@ works offline.
 
 `player_run` packs the data and writes the file. The player is in `components/merge_player`.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from ui.merge_loop import player_run
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -11,20 +11,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bpe_core.errors import BpeError
-from bpe_core.views.component_files import PLAYER_STYLES, component_css, join_modules, zip_to_text
-from bpe_core.views.run_packing import (
+from bpe_core.views import (
+    PLAYER_STYLES,
     block_starts,
+    component_css,
+    join_modules,
     own_words,
     pack_merges,
     pack_player,
     replay_starts,
     replayed_merges,
+    zip_to_text,
 )
 from ui.components import merge_player
-from ui.host.sized_cache import cached
-from ui.look.labels import plain_text
+from ui.host import cached
+from ui.look import plain_text
 from ui.run import results
-from ui.storage.run_store import load_run
+from ui.storage import load_run
 
 _FOLDER = Path(merge_player.__file__).parent
 _MAX_TITLE_LENGTH = 200

@@ -6,3 +6,16 @@ from a larger vocabulary, and whether more text would change it.
 Open `step` first: with `life` it is the part on pairs; `size` and `sample_part` are the part on
 sizes. `charts` draws, and `words` holds the sentences and tables.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from ui.pair_frequencies.life import draw_life, shown_pair
+    from ui.pair_frequencies.sample_part import draw_sample_check
+    from ui.pair_frequencies.size import draw_vocabulary_size
+    from ui.pair_frequencies.step import choose_step, draw_pictures, draw_whole_run
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

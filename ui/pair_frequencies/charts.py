@@ -9,25 +9,27 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from ui.look.chart_axes import NARROWEST, counts_axis, name_base_axis, name_value_axis, ranks_axis
-from ui.look.chart_labels import (
-    columns,
-    escaped,
-    mono_width,
-    shorten_end,
-    shorten_start,
-    text_width,
-)
-from ui.look.chart_style import (
+from ui.look import (
     BAR_PITCH,
     CURVE_WIDTH,
     LABEL_STANDOFF,
     MONO,
+    NARROWEST,
     PALETTES,
     Theme,
+    columns,
+    counts_axis,
     empty_figure,
+    escaped,
     make_room,
+    mono_width,
+    name_base_axis,
+    name_value_axis,
+    ranks_axis,
     set_axis,
+    shorten_end,
+    shorten_start,
+    text_width,
 )
 
 _SYMBOL_SIZE = 14

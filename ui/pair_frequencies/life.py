@@ -9,21 +9,26 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.runs.stop_reasons import times
+from bpe_core.runs import times
 from bpe_core.types import Pair
-from ui.components.chart_pictures import ChartPicture
-from ui.look.chart_axes import counts_axis, merges_axis, name_value_axis, tokens_axis
-from ui.look.chart_style import (
+from ui.components import ChartPicture
+from ui.look import (
     CONFIG,
     CURVE_WIDTH,
     PALETTES,
     Mark,
     Theme,
+    counts_axis,
     empty_figure,
+    file_stem,
     mark_step,
+    merges_axis,
+    name_value_axis,
+    plain_markdown,
     set_axis,
+    token_label,
+    tokens_axis,
 )
-from ui.look.labels import file_stem, plain_markdown, token_label
 from ui.pair_frequencies.words import (
     LIFE_CSV_SAYS,
     brief_sentence,
@@ -32,10 +37,9 @@ from ui.pair_frequencies.words import (
     pair_name,
     standing_sentence,
 )
-from ui.run import results
-from ui.run.page_parts import draw_title, offer_csv, offer_pictures
+from ui.run import draw_title, offer_csv, offer_pictures, results
 from ui.shell import address, frame, workspace
-from ui.storage.run_store import StoredRun
+from ui.storage import StoredRun
 
 _LEFT, _RIGHT, _SHOW = "life_left", "life_right", "life_show"
 

@@ -10,26 +10,32 @@ from typing import Final
 import plotly.graph_objects as go
 import streamlit as st
 
-from bpe_core.comparison.interval_words import division_words
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import FiledCorpus
+from bpe_core.comparison import division_words
+from bpe_core.corpus import Corpus, FiledCorpus
 from bpe_core.errors import BpeError
-from bpe_core.runs.sample_check import SampleFigures, check_parts
-from ui.components.chart_pictures import ChartPicture
-from ui.components.figures import FigureRow, figure_table
-from ui.corpus.uploads import ReadUploads
-from ui.look.chart_axes import name_base_axis, name_ticks, name_value_axis, value_axis
-from ui.look.chart_style import CONFIG, CURVE_WIDTH, PALETTES, Theme, empty_figure
-from ui.look.glossary import tooltip
-from ui.look.labels import escape_markdown, file_stem, size_text
+from bpe_core.runs import SampleFigures, check_parts
+from ui.components import ChartPicture, FigureRow, figure_table
+from ui.corpus import ReadUploads
+from ui.look import (
+    CONFIG,
+    CURVE_WIDTH,
+    PALETTES,
+    Theme,
+    empty_figure,
+    escape_markdown,
+    file_stem,
+    name_base_axis,
+    name_ticks,
+    name_value_axis,
+    size_text,
+    tooltip,
+    value_axis,
+)
 from ui.pair_frequencies.words import sample_csv
-from ui.run.page_parts import draw_title, offer_csv, offer_pictures
+from ui.run import draw_title, offer_csv, offer_pictures
 from ui.shell import frame, workspace
-from ui.storage.held_out_text import divide
-from ui.storage.run_store import StoredRun, run_corpus, training_text
-from ui.work.background import Background
-from ui.work.task import Progress, Status, Task
-from ui.work.work_part import begin_button, show_work
+from ui.storage import StoredRun, divide, run_corpus, training_text
+from ui.work import Background, Progress, Status, Task, begin_button, show_work
 
 MAX_BYTES: Final = 64_000_000
 """A larger text is checked on the command line: training on it takes gigabytes of this process."""

@@ -9,31 +9,18 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.comparison.costs import Rates, Usage, compute_costs, count_tokens, embedding_rows
-from bpe_core.comparison.interval_words import flattery
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.pair_statistics import bytes_per_token_after, further_gain
-from bpe_core.tokenizer.gpt2 import gpt2
-from ui.components.chart_pictures import ChartPicture
-from ui.components.figures import FigureRow, figure_table
-from ui.corpus.own_files import ask_for_files
-from ui.host.error_boundary import fragment
-from ui.host.sized_cache import cached
-from ui.look import charts
-from ui.look.chart_style import CONFIG
-from ui.look.glossary import tooltip
-from ui.look.labels import counted, file_stem
-from ui.run import results
-from ui.run.page_parts import Cell, csv_table, draw_figure, offer_csv, offer_pictures
+from bpe_core.comparison import Rates, Usage, compute_costs, count_tokens, embedding_rows, flattery
+from bpe_core.corpus import Corpus
+from bpe_core.runs import bytes_per_token_after, further_gain
+from bpe_core.tokenizer import gpt2
+from ui.components import ChartPicture, FigureRow, figure_table
+from ui.corpus import ask_for_files
+from ui.host import cached, fragment
+from ui.look import CONFIG, charts, counted, file_stem, tooltip
+from ui.run import Cell, csv_table, draw_figure, offer_csv, offer_pictures, results
 from ui.shell import address, frame, workspace
-from ui.storage.run_store import StoredRun, load_run
-from ui.tokenizers.costs import (
-    COSTS_SAY,
-    ask_for_rates,
-    embedding_table_rows,
-    text_rows,
-    window_rows,
-)
+from ui.storage import StoredRun, load_run
+from ui.tokenizers import COSTS_SAY, ask_for_rates, embedding_table_rows, text_rows, window_rows
 
 COST_COLUMNS = (
     "merges kept",

@@ -7,12 +7,8 @@ from functools import partial
 import streamlit as st
 
 from bpe_core.types import Pair
-from ui.components.chart_pictures import ChartPicture
-from ui.look import charts
-from ui.look.chart_axes import NARROWEST
-from ui.look.chart_style import CONFIG
-from ui.look.glossary import tooltip
-from ui.look.labels import counted, file_stem, token_label
+from ui.components import ChartPicture
+from ui.look import CONFIG, NARROWEST, charts, counted, file_stem, token_label, tooltip
 from ui.pair_frequencies import charts as pair_charts
 from ui.pair_frequencies.life import choose_pair
 from ui.pair_frequencies.words import (
@@ -23,11 +19,9 @@ from ui.pair_frequencies.words import (
     pairs_csv,
     run_csv,
 )
-from ui.run import results
-from ui.run.page_parts import draw_title, offer_csv, offer_pictures
-from ui.run.results import first_step, keep_step
+from ui.run import draw_title, first_step, keep_step, offer_csv, offer_pictures, results
 from ui.shell import frame, workspace
-from ui.storage.run_store import StoredRun
+from ui.storage import StoredRun
 
 _RANKS = "rank_frequency"
 

@@ -8,14 +8,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.runs.pair_lives import PairLife
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.sample_check import SampleFigures
-from bpe_core.runs.stop_reasons import times
+from bpe_core.runs import PairLife, SampleFigures, TrainingRun, times
 from bpe_core.types import Pair, PairCount
-from ui.look.labels import counted, escape_markdown, isolated, token_label
-from ui.run.page_parts import Cell, csv_table
-from ui.run.results import LifePicture, RunCurves
+from ui.look import counted, escape_markdown, isolated, token_label
+from ui.run import Cell, LifePicture, RunCurves, csv_table
 
 # A reader of the file has only the column names to go by.
 COLUMNS = (
@@ -171,8 +167,8 @@ def moment(step: int, n_merges: int) -> str:
 def pair_name(run: TrainingRun, pair: Pair) -> str:
     """Return a pair as the labels of its two symbols, the left one on the left in any script.
 
-    >>> from bpe_core.corpus.corpus import Corpus
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.runs import train
     >>> from bpe_core.types import TrainingConfig
     >>> pair_name(train(Corpus.from_text("a b"), TrainingConfig(257)), (221, 66))
     '␣ + b'

@@ -7,3 +7,34 @@ Open `results` first. `corpus_summary` describes a corpus, `downloads` makes the
 checks that other libraries open them, and `download_rows` draws both. `training_card` draws the
 training that a visitor waits for.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from ui.run import corpus_summary, results
+    from ui.run.corpus_summary import (
+        MAX_TABLES_DESCRIBED,
+        AlikeTables,
+        CorpusPart,
+        divided,
+        find_alphabet,
+    )
+    from ui.run.download_part import downloads, zipped
+    from ui.run.download_rows import offer_downloads, show_encoding_command
+    from ui.run.page_parts import (
+        Cell,
+        composition_groups,
+        csv_table,
+        draw_figure,
+        draw_title,
+        offer_csv,
+        offer_pictures,
+        show_composition,
+    )
+    from ui.run.results import LifePicture, RunCurves, first_step, keep_step, run_curves
+    from ui.run.training_card import HERE, show_failure, training_outcome, watch_training
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -6,24 +6,30 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import overload
 
-from bpe_core.corpus.columns import TableColumns
-from bpe_core.corpus.composition import Composition
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import FiledCorpus, TextFigures
-from bpe_core.corpus.counts_corpus import CountsCorpus
-from bpe_core.corpus.readers import Upload
-from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.counting.counts_cut import as_counted, of_corpus
-from bpe_core.counting.metaspace_words import choose_characters
-from bpe_core.counting.words import count_pretokens, seen_symbols
+from bpe_core.corpus import (
+    Composition,
+    Corpus,
+    CountsCorpus,
+    DecodingErrors,
+    FiledCorpus,
+    TableColumns,
+    TextFigures,
+    Upload,
+)
+from bpe_core.counting import (
+    as_counted,
+    choose_characters,
+    count_pretokens,
+    of_corpus,
+    seen_symbols,
+)
 from bpe_core.errors import BpeError
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.largest_size import LargestSize, largest_vocab_size
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.runs import LargestSize, largest_vocab_size
 from bpe_core.types import Base, PretokenCounts, TrainingConfig
-from ui.host.sized_cache import cached
-from ui.storage.held_out_text import divide, upload_held_out
-from ui.storage.upload_store import upload_folder
-from ui.work.reading import describe_tables
+from ui.host import cached
+from ui.storage import divide, upload_folder, upload_held_out
+from ui.work import describe_tables
 
 # Counting the pre-tokens of 20 MB takes a few seconds; a page should not wait longer for a figure.
 MAX_BYTES_COUNTED = 20_000_000

@@ -9,14 +9,13 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.formats.checking.opened_elsewhere import Opened, short_version
-from bpe_core.formats.checking.readers import find_reader, installed_version, list_readers
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.formats import Opened, find_reader, installed_version, list_readers, short_version
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Format
-from ui.components.figures import FigureRow, figure_table
-from ui.host.error_boundary import fragment
-from ui.look.labels import plain_markdown
-from ui.run.downloads import (
+from ui.components import FigureRow, figure_table
+from ui.host import fragment
+from ui.look import plain_markdown
+from ui.run.download_part import (
     Checked,
     Download,
     check_formats,
@@ -24,10 +23,8 @@ from ui.run.downloads import (
     encoding_command,
     tokenizer_downloads,
 )
-from ui.storage.run_store import StoredRun
-from ui.work.background import TooMuchWorkError
-from ui.work.task import Status
-from ui.work.work_part import SECONDS_BETWEEN_LOOKS
+from ui.storage import StoredRun
+from ui.work import SECONDS_BETWEEN_LOOKS, Status, TooMuchWorkError
 
 _TOO_MANY = "Not checked yet: the server is busy with others. Reload the page to try again."
 _EXPLAINED: Final = (

@@ -10,9 +10,8 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.corpus.composition import WITHOUT_TYPE, Composition, FileShare
-from ui.components.chart_pictures import ChartPicture, chart_pictures
-from ui.components.share_bars import ShareBar, share_bars
+from bpe_core.corpus import WITHOUT_TYPE, Composition, FileShare
+from ui.components import ChartPicture, ShareBar, draw_chart_pictures, draw_share_bars
 
 
 def draw_title(title: str, what: str, *, help: str | None = None) -> None:
@@ -54,7 +53,7 @@ def offer_csv(
 def offer_pictures(pictures: Sequence[ChartPicture], *, key: str) -> None:
     """Draw buttons that download charts as PNG."""
     with st.container(width="content", key=f"{key}_pictures"):
-        chart_pictures(pictures, key=key)
+        draw_chart_pictures(pictures, key=key)
 
 
 TRAINING, HELD_OUT = "Training text", "Held out"
@@ -97,7 +96,7 @@ def composition_groups(
 
 def show_composition(training: Composition, held_out: Composition | None, *, key: str) -> None:
     """Draw the bars."""
-    share_bars(key=key, groups=composition_groups(training, held_out))
+    draw_share_bars(key=key, groups=composition_groups(training, held_out))
 
 
 def _largest_shares(names: Sequence[str], files: Sequence[FileShare]) -> list[tuple[str, float]]:

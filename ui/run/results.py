@@ -8,12 +8,13 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.runs import close_races
-from bpe_core.runs.pair_lives import PairLife, PairLives
-from bpe_core.runs.pair_statistics import (
+from bpe_core.runs import (
+    PairLife,
+    PairLives,
     PairMatrix,
     RankFrequency,
     bytes_per_token_after,
+    close_races,
     corners,
     elbow,
     next_merges,
@@ -23,10 +24,9 @@ from bpe_core.runs.pair_statistics import (
     vocab_size_after,
 )
 from bpe_core.types import Pair, PairCount
-from ui.host.sized_cache import cached
-from ui.shell import address, workspace
-from ui.shell.open_run import OpenRun
-from ui.storage.run_store import StoredRun, load_run
+from ui.host import cached
+from ui.shell import OpenRun, address, workspace
+from ui.storage import StoredRun, load_run
 
 N_TOP_PAIRS = 12
 N_TABLE_PAIRS = 1_000

@@ -9,17 +9,13 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.runs.stop_reasons import times
+from bpe_core.runs import times
 from bpe_core.types import TrainingProgress
-from ui.components.page import end_in_view
-from ui.host.error_boundary import fragment
-from ui.look import charts
-from ui.look.chart_style import CONFIG
-from ui.look.labels import counted, plain_markdown, size_text
+from ui.components import end_in_view
+from ui.host import fragment
+from ui.look import CONFIG, charts, counted, plain_markdown, size_text
 from ui.shell import frame
-from ui.work import jobs
-from ui.work.jobs import JobStatus
-from ui.work.training_report import TrainingReport, duration
+from ui.work import JobStatus, TrainingReport, duration, jobs
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 _OUTCOME: Final = "training_outcome"

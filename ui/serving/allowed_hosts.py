@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config
 
-from ui.host.logs import event
+from ui.host import event
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _ORIGIN: Final = b"origin"

@@ -18,10 +18,9 @@ from typing import Final, Protocol
 from streamlit import config, runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from bpe_core.tokenizer.encoding import forget_words
-from bpe_core.unicode.kinds import forget_characters
-from ui.host.logs import event
-from ui.host.sized_cache import server_cache
+from bpe_core.tokenizer import forget_words
+from bpe_core.unicode import forget_characters
+from ui.host import event, server_cache
 
 SECONDS_AWAY: Final = 0.75 * config.get_option("server.disconnectedSessionTTL")
 """How long a session is kept after its tab is closed: a laptop may sleep, or a network fail. After

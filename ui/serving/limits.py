@@ -25,8 +25,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from ui.host.logs import Code, event, short_id
-from ui.shell.file_upload import MAX_BYTES, MAX_BYTES_OF_ALL, bytes_held, max_file_bytes
+from ui.host import Code, event, short_id
+from ui.shell import MAX_BYTES, MAX_BYTES_OF_ALL, bytes_held, max_file_bytes
 
 _UPLOAD: Final = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
 _REFUSAL: Final = PlainTextResponse("These files are too large in total.", status_code=413)

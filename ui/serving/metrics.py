@@ -22,10 +22,9 @@ from starlette.routing import Route
 from streamlit import runtime
 from streamlit.runtime.stats import ACTIVE_SESSIONS_FAMILY
 
-from bpe_core.files.store import UPLOAD_PREFIX, is_entry_name, store_folder
-from ui.host.settings import settings
-from ui.host.sized_cache import cached, server_cache
-from ui.shell.file_upload import MAX_BYTES_OF_ALL, bytes_held
+from bpe_core.files import UPLOAD_PREFIX, is_entry_name, store_folder
+from ui.host import cached, server_cache, settings
+from ui.shell import MAX_BYTES_OF_ALL, bytes_held
 from ui.work import jobs
 
 _SECONDS_A_SIZE_HOLDS: Final = 60.0

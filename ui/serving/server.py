@@ -11,16 +11,15 @@ from contextlib import asynccontextmanager
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from bpe_core.files.store import keep_store_private
-from bpe_core.kernels.compiling.choose import compile_in_background, kernels_are_compiled
-from ui.host.logs import event, log_as_json
-from ui.host.settings import settings
+from bpe_core.files import keep_store_private
+from bpe_core.kernels import compile_in_background, kernels_are_compiled
+from ui.host import event, log_as_json, settings
 from ui.serving import metrics
 from ui.serving.allowed_hosts import AllowedHosts, configured_hosts
 from ui.serving.ended_visits import close_regularly
 from ui.serving.limits import MessageLimit, UploadLimit
 from ui.serving.warm_up import settle_memory, warm_up_rest_in_background, warm_up_start
-from ui.storage.keeping import start_sweeping
+from ui.storage import start_sweeping
 
 
 @asynccontextmanager

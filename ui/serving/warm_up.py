@@ -86,13 +86,11 @@ def _parts() -> Iterator[Callable[[], object]]:
 
 
 def _compute_what_train_shows() -> None:
-    from bpe_core.corpus.samples import load_sample, samples
+    from bpe_core.corpus import load_sample, samples
     from bpe_core.types import TrainingConfig
-    from ui.corpus.corpus_form import HELD_OUT_PERCENT
-    from ui.run import corpus_summary
-    from ui.run.downloads import downloads
-    from ui.run.results import run_curves
-    from ui.storage.run_store import SAMPLE_RUN_ID
+    from ui.corpus import HELD_OUT_PERCENT
+    from ui.run import corpus_summary, downloads, run_curves
+    from ui.storage import SAMPLE_RUN_ID
 
     run_curves(SAMPLE_RUN_ID)
     downloads(SAMPLE_RUN_ID)
@@ -108,20 +106,20 @@ def _compute_what_train_shows() -> None:
 def _warm_up_merge_loop() -> None:
     from ui.merge_loop import player_run
     from ui.run import results
-    from ui.storage.run_store import SAMPLE_RUN_ID
+    from ui.storage import SAMPLE_RUN_ID
 
     player_run.player_run(SAMPLE_RUN_ID)
     player_run.player_block(SAMPLE_RUN_ID, None, results.opening_step(SAMPLE_RUN_ID))
 
 
 def _load_gpt2() -> None:
-    from bpe_core.tokenizer.gpt2 import gpt2
+    from bpe_core.tokenizer import gpt2
 
     gpt2()
 
 
 def _settle() -> None:
-    from ui.host.sized_cache import server_cache
+    from ui.host import server_cache
 
     server_cache.note_lasting()
     # Once more, because most modules were imported since the server started.

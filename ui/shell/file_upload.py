@@ -14,8 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileManager
 
 from bpe_core.errors import BpeError
-from ui.host.error_boundary import errors_shown
-from ui.host.settings import settings
+from ui.host import errors_shown, settings
 from ui.shell import workspace
 
 MAX_BYTES_OF_ALL: Final = settings().uploads_megabytes * 1_000_000

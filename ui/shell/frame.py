@@ -11,9 +11,9 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from bpe_core.errors import BpeError
-from ui.components.page import page_fixes, theme_watch
-from ui.host.error_boundary import error_boundary, errors_shown
-from ui.look.labels import plain_markdown
+from ui.components import page_fixes, theme_watch
+from ui.host import error_boundary, errors_shown
+from ui.look import plain_markdown
 from ui.shell import address, own_run, workspace
 from ui.shell.open_run import Followed, find_run, open_run, shown_instead
 from ui.shell.recent_runs import (
@@ -23,7 +23,7 @@ from ui.shell.recent_runs import (
     run_picker,
     start_over,
 )
-from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
+from ui.storage import SAMPLE_RUN_ID, StoredRun, load_run
 from ui.work import jobs
 
 _ROOT = Path(__file__).parent.parent

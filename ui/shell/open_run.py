@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from bpe_core.errors import BpeError
 from ui.shell import address, workspace
 from ui.shell.recent_runs import forget_run, remember_run
-from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run, note_opened
-from ui.work import jobs
-from ui.work.background import UnknownWorkError
-from ui.work.jobs import JobStatus
+from ui.storage import SAMPLE_RUN_ID, StoredRun, load_run, note_opened
+from ui.work import JobStatus, UnknownWorkError, jobs
 
 _MAX_ID_LENGTH = 100_000
 """An id this long is reported as unknown, not ignored."""

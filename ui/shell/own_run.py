@@ -8,13 +8,12 @@ from typing import Final
 
 import streamlit as st
 
-from ui.host.error_boundary import errors_shown
-from ui.look.labels import plain_markdown
+from ui.host import errors_shown
+from ui.look import plain_markdown
 from ui.shell import workspace
 from ui.shell.open_run import open_run
 from ui.shell.recent_runs import DELETE, RENAME, forget_run
-from ui.storage.keeping import DAYS_KEPT_UNOPENED
-from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, delete_run, rename_run
+from ui.storage import DAYS_KEPT_UNOPENED, SAMPLE_RUN_ID, StoredRun, delete_run, rename_run
 
 ACTIONS: Final = (RENAME, DELETE)
 _MAX_NAME_LENGTH: Final = 100

@@ -16,11 +16,11 @@ from zoneinfo import ZoneInfo
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.files.store import is_id, new_id, owned_id
-from ui.components.page import run_memory
-from ui.look.run_names import RunName, run_labels
+from bpe_core.files import is_id, new_id, owned_id
+from ui.components import run_memory
+from ui.look import RunName, run_labels
 from ui.shell import workspace
-from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, find_run_name, in_memory_run, load_run
+from ui.storage import SAMPLE_RUN_ID, StoredRun, find_run_name, in_memory_run, load_run
 
 MAX_RECENT_RUNS: Final = 8
 MAX_KEYS: Final = 64

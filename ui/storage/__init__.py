@@ -7,3 +7,56 @@ Open `keeping` first, which keeps an entry completely or not at all, and deletes
 opened for long. `run_store` stores runs, `run_files` what is kept next to each, `upload_store`
 visitors' files, texts and corpora, and `base_tokenizer` the tokenizer that a run extends.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from ui.storage.base_tokenizer import (
+        BaseName,
+        Extension,
+        extended_title,
+        read_base,
+        text_title,
+        write_base,
+    )
+    from ui.storage.held_out_text import HELD_OUT_SEED, UPLOAD_HELD_OUT, divide, upload_held_out
+    from ui.storage.keeping import DAYS_KEPT_UNOPENED, os_errors_as_not_kept, start_sweeping
+    from ui.storage.run_files import MAX_KEPT, CorpusOrigin, FolderCheck, RunCorpus, Source
+    from ui.storage.run_store import (
+        SAMPLE_FOLDER,
+        SAMPLE_RUN_ID,
+        StoredRun,
+        Trained,
+        delete_run,
+        find_run_name,
+        folder_check,
+        in_memory_run,
+        is_stored,
+        load_run,
+        note_opened,
+        rename_run,
+        run_corpus,
+        store_run,
+        store_run_to_show,
+        training_text,
+        write_run,
+    )
+    from ui.storage.upload_store import (
+        UploadedCorpus,
+        keep_sentences,
+        keep_text,
+        keep_tokenizer,
+        keep_uploaded,
+        load_sentences,
+        load_text,
+        load_tokenizer,
+        load_uploaded,
+        open_uploaded,
+        tokenizer_files,
+        upload_folder,
+    )
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

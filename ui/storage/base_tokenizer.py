@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
+from bpe_core.adapting import DEFAULT_COVERAGE
 from bpe_core.errors import FormatError
-from bpe_core.files.regular_files import read_regular
-from bpe_core.formats.load_save import dumps, loads
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.files import read_regular
+from bpe_core.formats import dumps, loads
+from bpe_core.tokenizer import Tokenizer
 
 _FILE: Final = "base.bpe.json"
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.held_out import check_by
+from bpe_core.corpus import Corpus, check_by
 from ui.storage.upload_store import load_uploaded
 
 HELD_OUT_SEED: Final = 0

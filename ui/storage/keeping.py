@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from bpe_core.errors import NotKeptError
-from bpe_core.files.store import (
+from bpe_core.files import (
     DELETED_PREFIX,
     UNFINISHED,
     delete_folder,
     folder_size,
     is_entry_name,
     make_store_folder,
+    move_whole,
     store_folder,
     write_manifest,
 )
-from bpe_core.files.whole_files import move_whole
-from ui.host.settings import settings
+from ui.host import settings
 
 DAYS_KEPT_UNOPENED: Final = settings().days_kept
 MAX_BYTES_KEPT: Final = round(settings().store_gigabytes * 1e9)

@@ -18,17 +18,13 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.held_out import HeldOut
-from bpe_core.corpus.spans import Place
+from bpe_core.corpus import Corpus, HeldOut, Place
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.files.regular_files import ARRAY_DAMAGE
-from bpe_core.files.store import NAME, read_checked, refused_as_not_permitted, replace_file
-from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
-from bpe_core.formats.run_archive import read_config
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.vocabulary.provenance import MAX_SEARCHED
-from ui.look.run_names import RunName
+from bpe_core.files import ARRAY_DAMAGE, NAME, read_checked, refused_as_not_permitted, replace_file
+from bpe_core.formats import read_config, tokenizer_from_dict, tokenizer_to_dict
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.vocabulary import MAX_SEARCHED
+from ui.look import RunName
 from ui.storage.held_out_text import check_held_out_by
 
 Value = TypeVar("Value")

@@ -18,13 +18,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.comparison.newness import Newness
-from bpe_core.corpus.composition import Composition
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.held_out import HeldOut
+from bpe_core.comparison import Newness
+from bpe_core.corpus import Composition, Corpus, HeldOut
 from bpe_core.errors import BpeError, FormatError, NewerFormatError, NotKeptError
-from bpe_core.files.regular_files import ARRAY_DAMAGE, open_regular, read_regular
-from bpe_core.files.store import (
+from bpe_core.files import (
+    ARRAY_DAMAGE,
     DETAILS,
     RUN,
     check_files,
@@ -32,15 +30,17 @@ from bpe_core.files.store import (
     is_deleted_by_owner,
     is_id,
     new_id,
+    open_regular,
+    read_regular,
     refused_as_not_permitted,
     store_folder,
     touch,
+    write_whole,
 )
-from bpe_core.files.whole_files import write_whole
 from bpe_core.formats import run_archive
-from bpe_core.runs.run import TrainingRun
-from ui.host.sized_cache import cached, server_cache
-from ui.look.run_names import RunName
+from bpe_core.runs import TrainingRun
+from ui.host import cached, server_cache
+from ui.look import RunName
 from ui.storage.base_tokenizer import BaseName
 from ui.storage.keeping import kept_folder, new_folder, os_errors_as_not_kept
 from ui.storage.run_files import (

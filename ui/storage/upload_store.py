@@ -19,19 +19,19 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from bpe_core.comparison.languages import read_parallel
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import (
+from bpe_core.comparison import read_parallel
+from bpe_core.corpus import (
+    Corpus,
     Filed,
     FiledCorpus,
+    ParallelText,
+    filed_corpus,
     link_corpus,
     read_corpus_files,
     write_corpus,
 )
-from bpe_core.corpus.reading_process import filed_corpus
-from bpe_core.corpus.samples import ParallelText
 from bpe_core.errors import BpeError, FormatError, IntegrityError, NewerFormatError
-from bpe_core.files.store import (
+from bpe_core.files import (
     DETAILS,
     UNFINISHED,
     UPLOAD_PREFIX,
@@ -43,9 +43,9 @@ from bpe_core.files.store import (
     store_folder,
     touch,
 )
-from bpe_core.formats.opening.opening import open_untrusted
-from bpe_core.tokenizer.protocol import NamedEncoder
-from ui.host.sized_cache import cached
+from bpe_core.formats import open_untrusted
+from bpe_core.tokenizer import NamedEncoder
+from ui.host import cached
 from ui.storage.keeping import kept_folder, make_room, os_errors_as_not_kept
 
 _TEXT = "text"

@@ -7,3 +7,21 @@ Open `token_story` first, which draws how a token was made. `opened_file` offers
 an uploaded file, and `conversation` renders messages by a chat template. `components/token_view`
 draws the text itself.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from ui.token_boundaries import conversation
+    from ui.token_boundaries.opened_file import (
+        EXAMPLES,
+        FIRST_TEXT,
+        file_messages,
+        offer_examples,
+        read_file,
+    )
+    from ui.token_boundaries.token_story import ChosenToken, index_chosen, story_columns
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

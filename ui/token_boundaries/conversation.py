@@ -10,17 +10,14 @@ from typing import Final, cast
 
 import streamlit as st
 
-from bpe_core.chat.chat_template import ChatTemplate
+from bpe_core.chat import ChatTemplate
 from bpe_core.errors import ChatTemplateError
-from bpe_core.tokenizer.conversation import Conversation, read_conversation
-from bpe_core.tokenizer.protocol import Encoder
-from ui.corpus import address_text
-from ui.corpus.own_reading import MAX_CHARACTERS, OwnReading
-from ui.host.sized_cache import cached
-from ui.look.glossary import tooltip
-from ui.look.labels import plain_markdown
+from bpe_core.tokenizer import Conversation, Encoder, read_conversation
+from ui.corpus import MAX_CHARACTERS, OwnReading, address_text
+from ui.host import cached
+from ui.look import plain_markdown, tooltip
 from ui.shell import workspace
-from ui.tokenizers.shelf import Member
+from ui.tokenizers import Member
 
 ROLES: Final = ("system", "user", "assistant")
 FIRST: Final = (("user", "What are you?"), ("assistant", "A model. I read tokens."))

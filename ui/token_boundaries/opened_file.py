@@ -9,11 +9,10 @@ from typing import Final
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from bpe_core.corpus.notes import Note
-from ui.corpus import own_reading
-from ui.corpus.own_text_field import find_text, set_own_text
-from ui.look.labels import plain_markdown
-from ui.work.reading import progress_on, read_beginning, show_reading_notes, waiting_on
+from bpe_core.corpus import Note
+from ui.corpus import find_text, own_reading, set_own_text
+from ui.look import plain_markdown
+from ui.work import progress_on, read_beginning, show_reading_notes, waiting_on
 
 
 def read_file(upload: UploadedFile) -> tuple[str, int, Sequence[Note]]:

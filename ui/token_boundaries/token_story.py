@@ -9,26 +9,36 @@ import numpy as np
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
-from bpe_core.runs.stop_reasons import times
-from bpe_core.tokenizer.equivalent_tokenizer import changes_text, equivalent_tokenizer
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.rank_merging import explain_word
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.formats import AcrossWordsTokenizer
+from bpe_core.runs import times
+from bpe_core.tokenizer import (
+    Encoder,
+    Tokenizer,
+    changes_text,
+    equivalent_tokenizer,
+    explain_word,
+    gpt2,
+)
 from bpe_core.types import Explanation
-from bpe_core.views.token_packing import token_for_browser
-from bpe_core.vocabulary.provenance import MAX_SEARCHED, source_lines
-from bpe_core.vocabulary.provenance import token_origin as find_origin
-from ui.components.symbol_rows import SymbolRow, Tile, Tiles, find_pair, symbol_rows
-from ui.components.token_origin import OriginLine, OriginWord, TokenOriginData, token_origin
-from ui.corpus.own_reading import OwnReading
-from ui.host.error_boundary import fragment
-from ui.host.sized_cache import cached
-from ui.look.labels import plain_markdown, token_label
+from bpe_core.views import token_for_browser
+from bpe_core.vocabulary import MAX_SEARCHED, source_lines
+from bpe_core.vocabulary import token_origin as find_origin
+from ui.components import (
+    OriginLine,
+    OriginWord,
+    SymbolRow,
+    Tile,
+    Tiles,
+    TokenOriginData,
+    draw_symbol_rows,
+    draw_token_origin,
+    find_pair,
+)
+from ui.corpus import OwnReading
+from ui.host import cached, fragment
+from ui.look import plain_markdown, token_label
 from ui.shell import workspace
-from ui.storage.run_files import MAX_KEPT
-from ui.storage.run_store import StoredRun, load_run, training_text
+from ui.storage import MAX_KEPT, StoredRun, load_run, training_text
 
 MAX_EXPLAINED = 64
 """The longest pre-token, in bytes, whose steps are shown."""
@@ -303,7 +313,7 @@ def story_columns(stored: StoredRun, reading: OwnReading, encoder: Encoder) -> N
             _draw_steps(reading, encoder, index)
     with origin_column:
         st.header("In the training text", anchor=False)
-        token_origin(
+        draw_token_origin(
             _origin(stored, encoder, token_id),
             token_id=token_id,
             key=_ORIGIN_KEY,
@@ -319,7 +329,9 @@ def _draw_steps(reading: OwnReading, encoder: Encoder, index: int) -> None:
     lead.append(found.note)
     st.markdown(f":gray[{' '.join(lead)}]")
     if found.rows:
-        symbol_rows(found.rows, key="boundaries_steps", caption="The pre-token after each merge")
+        draw_symbol_rows(
+            found.rows, key="boundaries_steps", caption="The pre-token after each merge"
+        )
 
 
 def _origin(stored: StoredRun, encoder: Encoder, token_id: int) -> TokenOriginData:

@@ -5,3 +5,28 @@ its origin.
 
 Open `shelf` first; `additions` draws the ways to add to it, and `choice` the choice of one.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from ui.tokenizers import shelf
+    from ui.tokenizers.additions import add_button
+    from ui.tokenizers.by_name import hub_files
+    from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems
+    from ui.tokenizers.costs import (
+        COSTS_SAY,
+        ask_for_rates,
+        corpus_rows,
+        embedding_table_rows,
+        known_rates,
+        money,
+        text_rows,
+        window_rows,
+    )
+    from ui.tokenizers.normalized import draw_all_normalized, normalized_part
+    from ui.tokenizers.shelf import FILE_PREFIX, GPT2, Member
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

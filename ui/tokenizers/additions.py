@@ -8,17 +8,13 @@ from urllib.parse import parse_qs, urlsplit
 import streamlit as st
 
 from bpe_core.errors import BpeError, IntegrityError
-from bpe_core.files.store import is_id
-from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
-from bpe_core.published.catalogue import CATALOGUE
-from bpe_core.published.hub_names import is_hub_name
-from ui.host.error_boundary import errors_shown
-from ui.host.settings import settings
-from ui.look.labels import plain_markdown, plain_text
-from ui.shell import workspace
-from ui.shell.file_upload import LIMIT, submitted_files, upload_files
-from ui.shell.recent_runs import visitor_run_labels
-from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun, load_run
+from bpe_core.files import is_id
+from bpe_core.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
+from bpe_core.published import CATALOGUE, is_hub_name
+from ui.host import errors_shown, settings
+from ui.look import plain_markdown, plain_text
+from ui.shell import LIMIT, submitted_files, upload_files, visitor_run_labels, workspace
+from ui.storage import SAMPLE_RUN_ID, StoredRun, load_run
 from ui.tokenizers import shelf
 from ui.tokenizers.by_name import (
     BY_NAME,

@@ -12,29 +12,25 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from bpe_core.errors import BpeError, ConfigError, UnavailableError
-from bpe_core.formats.folder_files import read_files_at
-from bpe_core.formats.opening.open_encoder import named_after_hub, open_encoder
-from bpe_core.published.cache import cached_state
-from bpe_core.published.catalogue import (
+from bpe_core.formats import named_after_hub, open_encoder, read_files_at
+from bpe_core.published import (
     CATALOGUE,
-    Published,
-    find_published,
-    listed_name,
-    published,
-)
-from bpe_core.published.hub_names import (
     PREFIX,
     HubName,
+    Published,
+    cached_state,
     find_cached,
+    find_published,
     is_hub_name,
+    listed_name,
     parse_hub_name,
+    published,
     snapshot_folder,
 )
-from bpe_core.tokenizer.protocol import NamedEncoder
-from ui.host.settings import settings
-from ui.host.sized_cache import cached
-from ui.look.labels import size_text
-from ui.storage.upload_store import open_uploaded
+from bpe_core.tokenizer import NamedEncoder
+from ui.host import cached, settings
+from ui.look import size_text
+from ui.storage import open_uploaded
 
 BY_NAME: tuple[str, ...] = tuple(name for name in CATALOGUE if name != "gpt2")
 """The names of the published tokenizers that are fetched; GPT-2's comes with the app."""

@@ -8,13 +8,12 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.published.hub_names import is_hub_name
-from bpe_core.tokenizer.gpt2 import gpt2
-from ui.host.error_boundary import errors_shown
-from ui.look.labels import plain_markdown
-from ui.shell import address, workspace
-from ui.shell.form_fields import choose_one
-from ui.storage.run_store import StoredRun
+from bpe_core.published import is_hub_name
+from bpe_core.tokenizer import gpt2
+from ui.host import errors_shown
+from ui.look import plain_markdown
+from ui.shell import address, choose_one, workspace
+from ui.storage import StoredRun
 from ui.tokenizers import shelf
 from ui.tokenizers.by_name import licence_line, pinned, short_name
 from ui.tokenizers.downloads import begin_download, draw_downloads

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from bpe_core.comparison.costs import (
+from bpe_core.comparison import (
     MAX_MODEL_WIDTH,
     MAX_PRICE,
     MAX_WINDOW,
@@ -23,8 +23,8 @@ from bpe_core.comparison.costs import (
     estimate_tokens,
 )
 from bpe_core.errors import ConfigError
-from ui.components.figures import Figure, FigureRow, figure_row
-from ui.look.labels import escape_markdown, size_text
+from ui.components import Figure, FigureRow, figure_row
+from ui.look import escape_markdown, size_text
 from ui.shell import workspace
 
 PRICE, WIDTH, WINDOW = "price", "width", "window"

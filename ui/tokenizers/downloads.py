@@ -14,15 +14,12 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.errors import UnavailableError
-from bpe_core.published.fetch import fetch
-from bpe_core.published.hub_names import FetchProgress, hub_address, is_hub_name, parse_hub_name
-from ui.host.settings import settings
-from ui.look.labels import plain_markdown, size_text
+from bpe_core.published import FetchProgress, fetch, hub_address, is_hub_name, parse_hub_name
+from ui.host import settings
+from ui.look import plain_markdown, size_text
 from ui.shell import workspace
 from ui.tokenizers.by_name import is_here, pinned, short_name
-from ui.work.background import Background, UnknownWorkError
-from ui.work.task import Progress, Task
-from ui.work.work_part import how_far, watch_work
+from ui.work import Background, Progress, Task, UnknownWorkError, how_far, watch_work
 
 _MAX_PER_VISITOR: Final = 4
 

@@ -13,20 +13,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bpe_core.chat.chat_template import ChatTemplate
-from bpe_core.comparison.comparison import numbered
+from bpe_core.chat import ChatTemplate
+from bpe_core.comparison import numbered
 from bpe_core.errors import BpeError, ConfigError
-from bpe_core.formats.folder_files import SIDECARS
-from bpe_core.runs.run import TrainingRun
-from bpe_core.tokenizer.equivalent_tokenizer import equivalent_tokenizer
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.look.labels import plain_text
-from ui.shell import address, workspace
-from ui.shell.file_upload import counted_as_kept
-from ui.storage.run_store import StoredRun, load_run
-from ui.storage.upload_store import keep_tokenizer, load_tokenizer, open_uploaded
+from bpe_core.formats import SIDECARS
+from bpe_core.runs import TrainingRun
+from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, equivalent_tokenizer, gpt2
+from ui.look import plain_text
+from ui.shell import address, counted_as_kept, workspace
+from ui.storage import StoredRun, keep_tokenizer, load_run, load_tokenizer, open_uploaded
 from ui.tokenizers.by_name import is_by_name, is_here, open_by_name, pinned, read_name
 from ui.tokenizers.downloads import Downloads, end_downloads
 

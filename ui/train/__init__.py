@@ -6,3 +6,20 @@ Open `forms` first; then, in the order of the page, `settings_form` and `result_
 how a text is cut, and measures which of the `presets` would cut it best. The corpus form is in
 `ui.corpus`, and the card of a running training in `ui.run`.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from ui.train.forms import (
+        fill_forms_from_training,
+        fill_forms_once,
+        filled_settings,
+        form_changes,
+        show_forms,
+    )
+    from ui.train.result_card import show_heading, show_result
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -9,12 +9,11 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.corpus.word_counts import MAX_COUNT
-from bpe_core.pretokenizers.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
+from bpe_core.corpus import MAX_COUNT
+from bpe_core.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
 from bpe_core.types import TrainingConfig
-from ui.look.glossary import tooltip
-from ui.look.labels import counted, plain_markdown, token_label
-from ui.shell.form_fields import FieldLimits, whole_number
+from ui.look import counted, plain_markdown, token_label, tooltip
+from ui.shell import FieldLimits, whole_number
 from ui.train.presets import CONFIGS, LLAMA
 
 MIN_COVERAGE: Final = 0.001

@@ -15,23 +15,27 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.corpus.corpus_files import FiledCorpus, TextFigures
-from bpe_core.pretokenizers.pretokenizers import Pretokenizer, get_pretokenizer
-from bpe_core.runs.sample_check import tokens_by_cut
+from bpe_core.corpus import FiledCorpus, TextFigures
+from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
+from bpe_core.runs import tokens_by_cut
 from bpe_core.types import TrainingConfig
-from ui.components.strips import pretoken_strip
-from ui.corpus.corpus_form import ChosenCorpus
-from ui.host.error_boundary import errors_shown, fragment
-from ui.look.glossary import tooltip
-from ui.look.labels import size_text
-from ui.run.corpus_summary import CorpusPart, divided
+from ui.components import pretoken_strip
+from ui.corpus import ChosenCorpus
+from ui.host import errors_shown, fragment
+from ui.look import size_text, tooltip
+from ui.run import CorpusPart, divided
 from ui.shell import workspace
-from ui.storage.held_out_text import divide
+from ui.storage import divide
 from ui.train.custom_fields import EMPTY_REGEX
 from ui.train.presets import CUSTOM, CUTS
-from ui.work.background import Background, TooMuchWorkError, UnknownWorkError
-from ui.work.task import Progress, Task
-from ui.work.work_part import SECONDS_BETWEEN_LOOKS
+from ui.work import (
+    SECONDS_BETWEEN_LOOKS,
+    Background,
+    Progress,
+    Task,
+    TooMuchWorkError,
+    UnknownWorkError,
+)
 
 _LINE = "for i in range(10):\n   print(i)"
 """Shown while there is no corpus."""
@@ -91,7 +95,7 @@ def _draw_cuts(cutter: Pretokenizer, training: CorpusPart | None, *, is_custom: 
 def find_beginning(training: CorpusPart) -> Beginning | None:
     """Return the beginning of the first document with text, without blank lines before it.
 
-    >>> from bpe_core.corpus.corpus import Corpus
+    >>> from bpe_core.corpus import Corpus
     >>> find_beginning(Corpus.from_documents([" ", "\\n \\n  hug hugs"]))
     Beginning(text='  hug hugs', is_whole=True)
     """

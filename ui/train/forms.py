@@ -6,33 +6,30 @@ from pathlib import Path
 
 import streamlit as st
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.run import TrainingRun
+from bpe_core.corpus import Corpus
+from bpe_core.runs import TrainingRun
 from bpe_core.types import TrainingConfig
-from ui.corpus import corpus_form
-from ui.corpus.corpus_form import ChosenCorpus
-from ui.corpus.filled_corpus import (
+from ui.corpus import (
+    ChosenCorpus,
+    CorpusForm,
+    ReadUploads,
+    close_own_files,
+    corpus_form,
     corpus_or,
     fill_from_address,
     fill_from_browser,
     fill_from_run,
     fill_from_training,
+    set_own_text,
 )
-from ui.corpus.own_files import close_own_files
-from ui.corpus.own_text_field import set_own_text
-from ui.corpus.uploads import CorpusForm, ReadUploads
-from ui.run import corpus_summary
-from ui.run.corpus_summary import CorpusPart
-from ui.run.training_card import HERE
-from ui.shell import workspace
-from ui.shell.form_fields import action_row, show_missing
-from ui.shell.recent_runs import take_given
-from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
+from ui.run import HERE, CorpusPart, corpus_summary
+from ui.shell import action_row, show_missing, take_given, workspace
+from ui.storage import SAMPLE_RUN_ID, StoredRun
 from ui.train import settings_form
 from ui.train.cuts import show_best_cut
 from ui.train.settings_form import find_start, read_address_settings
 from ui.train.size_field import show_largest_size
-from ui.work.jobs import LiveTraining
+from ui.work import LiveTraining
 
 
 def show_forms(

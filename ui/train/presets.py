@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from bpe_core.pretokenizers.pretokenizers import SPACE_ADDING
+from bpe_core.pretokenizers import SPACE_ADDING
 from bpe_core.types import TrainingConfig
 
 CUTS: Final = {"gpt2": "GPT-2", "cl100k": "GPT-4", "o200k": "GPT-4o", "llama3": "Llama 3"}

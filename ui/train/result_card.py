@@ -7,18 +7,13 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.comparison.interval_words import flattery
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.stop_reasons import stop_sentence, times
-from ui.components.chart_pictures import ChartPicture, chart_pictures
-from ui.look import charts
-from ui.look.chart_style import CONFIG
-from ui.look.labels import counted, file_stem, plain_markdown
-from ui.run.download_rows import offer_downloads
-from ui.run.page_parts import show_composition
-from ui.run.results import run_curves
+from bpe_core.comparison import flattery
+from bpe_core.runs import TrainingRun, stop_sentence, times
+from ui.components import ChartPicture, draw_chart_pictures
+from ui.look import CONFIG, charts, counted, file_stem, plain_markdown
+from ui.run import offer_downloads, run_curves, show_composition
 from ui.shell import frame
-from ui.storage.run_store import SAMPLE_RUN_ID, StoredRun
+from ui.storage import SAMPLE_RUN_ID, StoredRun
 
 IN_MEMORY_ALONE = (
     "The training is complete, but this run is not saved: it will be lost when the server restarts "
@@ -60,7 +55,7 @@ def show_result(stored: StoredRun) -> DeltaGenerator:
                 show_composition(*stored.compositions, key="result_composition")
             title = "Tokens in the corpus over merges"
             file = f"{file_stem(stored.title)}-corpus-tokens.png"
-            chart_pictures(
+            draw_chart_pictures(
                 [ChartPicture("result_curve", "PNG", title, stored.title, file)],
                 key="result_pictures",
             )

@@ -10,14 +10,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.errors import BpeError
-from bpe_core.formats.run_archive import read_config
-from bpe_core.runs.check_config import check_config
+from bpe_core.formats import read_config
+from bpe_core.runs import check_config
 from bpe_core.types import TrainingConfig
-from ui.look.glossary import tooltip
-from ui.look.labels import plain_markdown
-from ui.run.corpus_summary import CorpusPart, find_alphabet
-from ui.shell import address, workspace
-from ui.shell.form_fields import heading_row
+from ui.look import plain_markdown, tooltip
+from ui.run import CorpusPart, find_alphabet
+from ui.shell import address, heading_row, workspace
 from ui.train import size_field
 from ui.train.custom_fields import custom_fields, custom_widgets
 from ui.train.cuts import show_cuts

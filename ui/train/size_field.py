@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from bpe_core.runs.largest_size import LargestSize
+from bpe_core.runs import LargestSize
 from bpe_core.types import Base, TrainingConfig
-from ui.look.glossary import tooltip
+from ui.look import tooltip
 from ui.run import corpus_summary
-from ui.shell import workspace
-from ui.shell.form_fields import FieldLimits, checked, number_input, whole_number
+from ui.shell import FieldLimits, checked, number_input, whole_number, workspace
 from ui.train.presets import CLASSROOM, CUSTOM, LLAMA
 
 _LABEL = "Vocabulary size"

@@ -7,3 +7,24 @@ Open `inspection` first: the choice of a tokenizer and a text, and what is compu
 `audit_section`, `token_section` and `pruning_card` draw it. `search` keeps the filters in the
 address, `background_work` runs long computations.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from ui.vocabulary import background_work
+    from ui.vocabulary.audit_section import draw_audit, leading_sentence
+    from ui.vocabulary.background_work import Uses
+    from ui.vocabulary.inspection import (
+        CountedText,
+        Inspection,
+        choose_tokenizer_and_text,
+        inspect_vocabulary,
+    )
+    from ui.vocabulary.pruning_card import show_pruning
+    from ui.vocabulary.search import read_search
+    from ui.vocabulary.token_section import draw_tokens
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

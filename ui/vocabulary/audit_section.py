@@ -13,15 +13,24 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bpe_core.errors import BpeError
-from bpe_core.formats.gguf.llama_cpp_cut import llama_cpp_cut
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.vocabulary.reachability import Reachability
-from ui.components.chart_pictures import ChartPicture, chart_pictures
-from ui.components.vocabulary import Finding, finding_list
-from ui.host.sized_cache import cached
-from ui.look.chart_axes import name_base_axis, name_ticks, name_value_axis, tokens_axis
-from ui.look.chart_style import CONFIG, PALETTES, Theme, empty_figure
-from ui.look.labels import counted, file_stem, plain_markdown
+from bpe_core.formats import llama_cpp_cut
+from bpe_core.tokenizer import Encoder
+from bpe_core.vocabulary import Reachability
+from ui.components import ChartPicture, Finding, draw_chart_pictures, finding_list
+from ui.host import cached
+from ui.look import (
+    CONFIG,
+    PALETTES,
+    Theme,
+    counted,
+    empty_figure,
+    file_stem,
+    name_base_axis,
+    name_ticks,
+    name_value_axis,
+    plain_markdown,
+    tokens_axis,
+)
 from ui.shell import frame
 from ui.vocabulary import background_work
 from ui.vocabulary.inspection import Inspection
@@ -33,8 +42,7 @@ from ui.vocabulary.search import (
     toggle_finding,
     toggle_length,
 )
-from ui.work.task import Progress, Status
-from ui.work.work_part import show_work
+from ui.work import Progress, Status, show_work
 
 
 def draw_audit(
@@ -109,7 +117,7 @@ def _draw_lengths(inspection: Inspection, record: Record) -> None:
         inspection.name,
         f"{file_stem(inspection.name)}-lengths.png",
     )
-    chart_pictures([picture], key="lengths_picture")
+    draw_chart_pictures([picture], key="lengths_picture")
 
 
 _KINDS = ("leading space", "no leading space", "partial UTF-8")

@@ -13,16 +13,20 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.vocabulary.audit import uses_in_corpus, uses_in_run
-from bpe_core.vocabulary.pruning import Pruned, added_in_run, prune
-from bpe_core.vocabulary.reachability import Reachability, find_unreachable
-from ui.storage.run_store import StoredRun
+from bpe_core.corpus import Corpus
+from bpe_core.tokenizer import Encoder, Tokenizer
+from bpe_core.vocabulary import (
+    Pruned,
+    Reachability,
+    added_in_run,
+    find_unreachable,
+    prune,
+    uses_in_corpus,
+    uses_in_run,
+)
+from ui.storage import StoredRun
 from ui.vocabulary.inspection import CountedText, held_out_text
-from ui.work.background import Background, stopper
-from ui.work.task import Progress, Status, Task
+from ui.work import Background, Progress, Status, Task, stopper
 
 Uses = NDArray[np.int64]
 FEW_TOKENS: Final = 5_000

@@ -12,21 +12,14 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.samples import load_sample, samples
-from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.vocabulary.audit import Audit, audit
-from bpe_core.vocabulary.table import Vocabulary
-from bpe_core.vocabulary.trees import Derivations, PrefixTree
-from ui.corpus.own_text_field import text_field
-from ui.host.sized_cache import cached
-from ui.look.glossary import tooltip
-from ui.storage.run_store import StoredRun
-from ui.tokenizers import shelf
-from ui.tokenizers.additions import add_button
-from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems
+from bpe_core.corpus import Corpus, load_sample, samples
+from bpe_core.tokenizer import Encoder, Tokenizer, made_by_merges
+from bpe_core.vocabulary import Audit, Derivations, PrefixTree, Vocabulary, audit
+from ui.corpus import text_field
+from ui.host import cached
+from ui.look import tooltip
+from ui.storage import StoredRun
+from ui.tokenizers import add_button, choose_tokenizer, draw_shelf_problems, shelf
 
 _MIN_LETTERS, _MAX_LETTERS = 4, 14
 _MIN_FOLDED = 3

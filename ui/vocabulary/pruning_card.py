@@ -8,17 +8,17 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.components.figures import FigureRow, figure_table, verdict
-from ui.host.error_boundary import fragment
-from ui.look.labels import counted
-from ui.run.download_rows import offer_downloads
+from bpe_core.tokenizer import Tokenizer
+from ui.components import FigureRow, figure_table, verdict
+from ui.host import fragment
+from ui.look import counted
+from ui.run import offer_downloads
 from ui.shell import address
-from ui.storage.run_store import StoredRun
+from ui.storage import StoredRun
 from ui.vocabulary import background_work
 from ui.vocabulary.background_work import PruningPreview
 from ui.vocabulary.inspection import CountedText, Inspection
-from ui.work.work_part import show_work
+from ui.work import show_work
 
 _CHOICES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 _USUAL = 10

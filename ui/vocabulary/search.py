@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Literal, cast, get_args
 
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.vocabulary.table import Query, SearchBy, SortBy
+from bpe_core.tokenizer import Encoder
+from bpe_core.vocabulary import Query, SearchBy, SortBy
 from ui.shell import address, workspace
 
 Record = dict[str, str]

@@ -10,13 +10,12 @@ from itertools import pairwise
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.runs.stop_reasons import times
-from bpe_core.views.token_packing import token_for_browser
-from bpe_core.vocabulary.reachability import REASONS, Reachability
-from bpe_core.vocabulary.trees import Derivations
-from ui.components.vocabulary import Sent, prefix_walk, token_card, token_table
-from ui.look.labels import counted, token_label
-from ui.shell.form_fields import choose_one
+from bpe_core.runs import times
+from bpe_core.views import token_for_browser
+from bpe_core.vocabulary import REASONS, Derivations, Reachability
+from ui.components import Sent, prefix_walk, token_card, token_table
+from ui.look import counted, token_label
+from ui.shell import choose_one
 from ui.vocabulary.audit_section import FINDINGS, ids_found
 from ui.vocabulary.inspection import Inspection
 from ui.vocabulary.search import (

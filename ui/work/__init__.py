@@ -8,3 +8,33 @@ Open `background` first, the queue; `task` holds what a piece of work is given a
 in `work_process`), and `training_report` follows. `reading` reads a visitor's files. `work_part`
 draws the button that begins other work, and its progress for a visitor who waits.
 """
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from ui.work import jobs
+    from ui.work.background import Background, TooMuchWorkError, UnknownWorkError, stopper
+    from ui.work.jobs import JobStatus, LiveTraining
+    from ui.work.reading import (
+        describe_tables,
+        progress_on,
+        read_beginning,
+        read_files,
+        show_reading_notes,
+        waiting_on,
+    )
+    from ui.work.task import Progress, Status, Task, Work
+    from ui.work.training_report import TrainingReport, duration
+    from ui.work.work_part import (
+        SECONDS_BETWEEN_LOOKS,
+        begin_button,
+        how_far,
+        show_work,
+        watch_work,
+    )
+    from ui.work.work_process import call_apart, files_for_process
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)

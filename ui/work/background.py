@@ -17,8 +17,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bpe_core.errors import BpeError
-from ui.host.logs import event, log_unforeseen
-from ui.host.sized_cache import server_cache
+from ui.host import event, log_unforeseen, server_cache
 from ui.work.task import Progress, Result, State, Status, Step, Task, Work
 
 _SECONDS_TO_END: Final = 2.0

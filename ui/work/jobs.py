@@ -10,17 +10,13 @@ from threading import Event
 from typing import Final, Literal
 from weakref import WeakValueDictionary
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import FiledCorpus
+from bpe_core.corpus import Corpus, FiledCorpus
 from bpe_core.errors import BpeError, NotKeptError
-from bpe_core.files.store import new_id
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.files import new_id
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
-from ui.host.logs import log_unforeseen
-from ui.host.settings import settings
-from ui.storage.base_tokenizer import Extension
-from ui.storage.run_files import CorpusOrigin
-from ui.storage.run_store import is_stored, store_run_to_show
+from ui.host import log_unforeseen, settings
+from ui.storage import CorpusOrigin, Extension, is_stored, store_run_to_show
 from ui.work.background import Background, UnknownWorkError
 from ui.work.task import State, Task
 from ui.work.training import (

@@ -15,21 +15,25 @@ from typing import Final, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.corpus.columns import TableColumns
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import FiledCorpus
-from bpe_core.corpus.notes import Note, NoteGroup, group_notes
-from bpe_core.corpus.read_corpus import read_corpus
-from bpe_core.corpus.readers import ReadOptions, Upload, tables_in
-from bpe_core.corpus.reading_process import (
+from bpe_core.corpus import (
+    Corpus,
+    DecodingErrors,
+    FiledCorpus,
+    Note,
+    NoteGroup,
+    ReadOptions,
+    TableColumns,
+    Upload,
     describe_in_process,
+    group_notes,
     read_beginning_in_process,
+    read_corpus,
     read_in_process,
+    tables_in,
     worth_a_process,
 )
-from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.files.store import make_store_folder
-from ui.look.labels import plain_markdown
+from bpe_core.files import make_store_folder
+from ui.look import plain_markdown
 from ui.work.training_report import duration
 
 MAX_ARCHIVE_FILES: Final = 10_000

@@ -11,20 +11,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from bpe_core.adapting.extend import extend
-from bpe_core.comparison.newness import measure_newness, split_by_folder
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import FiledCorpus, read_corpus_files
+from bpe_core.adapting import extend
+from bpe_core.comparison import measure_newness, split_by_folder
+from bpe_core.corpus import Corpus, FiledCorpus, read_corpus_files
 from bpe_core.errors import NotKeptError
-from bpe_core.processes.report import Report
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.train import train
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.processes import Report
+from bpe_core.runs import TrainingRun, train
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig, TrainingProgress
-from ui.storage.base_tokenizer import Extension, read_base
-from ui.storage.held_out_text import HELD_OUT_SEED, divide
-from ui.storage.run_files import CorpusOrigin, FolderCheck
-from ui.storage.run_store import Trained, in_memory_run, store_run
+from ui.storage import (
+    HELD_OUT_SEED,
+    CorpusOrigin,
+    Extension,
+    FolderCheck,
+    Trained,
+    divide,
+    in_memory_run,
+    read_base,
+    store_run,
+)
 from ui.work.work_process import call_apart, files_for_process
 
 

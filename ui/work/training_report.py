@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bpe_core.types import TrainingProgress
-from ui.host.logs import Code, event, short_id
+from ui.host import Code, event, short_id
 from ui.work.task import Result, Step, Task, Work
 from ui.work.training import TrainingStep
 

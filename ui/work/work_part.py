@@ -8,8 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from ui.host.error_boundary import errors_shown, fragment
-from ui.look.labels import plain_markdown
+from ui.host import errors_shown, fragment
+from ui.look import plain_markdown
 from ui.work.background import Background
 from ui.work.task import Status
 from ui.work.training_report import duration

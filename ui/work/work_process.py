@@ -8,16 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import FiledCorpus, link_corpus, write_corpus
+from bpe_core.corpus import Corpus, FiledCorpus, link_corpus, write_corpus
 from bpe_core.errors import BpeError, ProcessError, UnforeseenError
-from bpe_core.files.store import UNFINISHED, make_store_folder
-from bpe_core.processes.call import call
-from bpe_core.processes.limits import GB, Limits
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from ui.host.logs import Code, event
-from ui.storage.base_tokenizer import write_base
-from ui.storage.keeping import os_errors_as_not_kept
+from bpe_core.files import UNFINISHED, make_store_folder
+from bpe_core.processes import GB, Limits, call
+from bpe_core.tokenizer import Tokenizer
+from ui.host import Code, event
+from ui.storage import os_errors_as_not_kept, write_base
 
 ADVICE: Final = (
     "Your corpus and settings are unchanged; a smaller corpus or other settings may work."

@@ -21,7 +21,7 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.adapting.adapted import NO_OLD_ID, Adapted
+from bpe_core.adapting import NO_OLD_ID, Adapted
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import gpt2_files, native, tiktoken_file
 from bpe_core.formats.across_words import reads_as
@@ -61,7 +61,7 @@ from bpe_core.formats.sentencepiece_model import (
     replace_pieces,
 )
 from bpe_core.formats.tekken import looks_like_tekken, read_tekken
-from bpe_core.tokenizer.tokenizer import Tokenizer, with_changes
+from bpe_core.tokenizer import Tokenizer, with_changes
 from bpe_core.types import Format
 
 BESIDE: Final = (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, CHAT_TEMPLATE)
@@ -84,7 +84,7 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     express the adapted tokenizer.
 
     >>> import bpe_core as bpe
-    >>> from bpe_core.formats.load_save import dumps, loads
+    >>> from bpe_core.formats import dumps, loads
     >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
     >>> files = adapted_files(shrunk, dumps(bpe.gpt2(), "gpt2"))
     >>> list(files), loads(files) == shrunk.tokenizer
@@ -149,7 +149,7 @@ def format_for(
     another format is `wanted`.
 
     >>> import bpe_core as bpe
-    >>> from bpe_core.formats.load_save import dumps
+    >>> from bpe_core.formats import dumps
     >>> format_for(dumps(bpe.gpt2(), "tiktoken"), bpe.gpt2())
     'transformers'
     >>> format_for(dumps(bpe.gpt2(), "gpt2"), bpe.gpt2())

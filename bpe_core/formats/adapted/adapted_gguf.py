@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, cast
 
-from bpe_core.adapting.adapted import NO_OLD_ID, Adapted
+from bpe_core.adapting import NO_OLD_ID, Adapted
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.adapted.adapted_vocabulary import (
     continue_scores,

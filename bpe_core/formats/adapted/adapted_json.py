@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-from bpe_core.adapting.adapted import Adapted
+from bpe_core.adapting import Adapted
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.across_words import reads_as
 from bpe_core.formats.adapted.adapted_vocabulary import (
@@ -35,8 +35,8 @@ def tokenizer_json(adapted: Adapted, data: bytes) -> bytes:
     Raises `ConfigError` if it would encode differently.
 
     >>> import bpe_core as bpe
-    >>> from bpe_core.formats.huggingface import write_huggingface
-    >>> from bpe_core.formats.load_save import loads
+    >>> from bpe_core.formats import write_huggingface
+    >>> from bpe_core.formats import loads
     >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
     >>> written = tokenizer_json(shrunk, write_huggingface(bpe.gpt2()))
     >>> loads({"tokenizer.json": written}) == shrunk.tokenizer

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from bpe_core.adapting.adapted import NO_OLD_ID, Adapted
+from bpe_core.adapting import NO_OLD_ID, Adapted
 from bpe_core.errors import ConfigError
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.byte_alphabet import META, to_printable
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.unicode import META, to_printable
 
 
 def _new_ids(adapted: Adapted) -> dict[int, int]:
@@ -99,7 +99,7 @@ def continue_scores(adapted: Adapted, scores: Sequence[float]) -> list[float]:
     SentencePiece numbers merges. Of very low scores it is the next number that float32 has.
 
     >>> import bpe_core as bpe
-    >>> from bpe_core.adapting.adapted import trace_ids
+    >>> from bpe_core.adapting import trace_ids
     >>> run = bpe.extend(bpe.gpt2(), bpe.Corpus.from_text("hugging hugging"), n_tokens=2)
     >>> adapted = trace_ids(bpe.gpt2(), run.tokenizer)
     >>> [continue_scores(adapted, [lowest] * 50_257)[-2:] for lowest in (0.0, -1e9)]

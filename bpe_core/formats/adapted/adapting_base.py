@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bpe_core.adapting.extend import extendable
+from bpe_core.adapting import extendable
 from bpe_core.formats import huggingface
 from bpe_core.formats.adapted.adapted_files import BESIDE
 from bpe_core.formats.adapted.adapted_gguf import vocabulary_alone
@@ -14,10 +14,8 @@ from bpe_core.formats.folder_files import PAIRS, SIDECARS, locate, naming, read_
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped
 from bpe_core.formats.load_save import dumps, read_merges
 from bpe_core.formats.opening.open_encoder import open_encoder, open_published
-from bpe_core.published.cache import read_cached
-from bpe_core.published.catalogue import CATALOGUE, find_published, published
-from bpe_core.tokenizer.gpt2 import gpt2
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.published import CATALOGUE, find_published, published, read_cached
+from bpe_core.tokenizer import Tokenizer, gpt2
 
 
 @dataclass(frozen=True, slots=True)

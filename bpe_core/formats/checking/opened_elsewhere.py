@@ -26,12 +26,12 @@ from bpe_core.formats.checking.readers import (
 )
 from bpe_core.formats.load_save import dumps, write_files
 from bpe_core.formats.transformers_folder import FOLDER
-from bpe_core.processes.limits import Limits
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.processes import Limits
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Format
 
 with needs_extra("formats", "Checking with another library"):
-    from bpe_core.processes.call import call
+    from bpe_core.processes import call
 
 _SHOWN_CHARACTERS: Final = 20
 
@@ -131,7 +131,7 @@ def opens_in(tokenizer: Tokenizer, probe: Probe) -> Iterator[tuple[Format, Opene
 
     Each is opened by its own library and by all others installed that read it.
 
-    >>> from bpe_core.formats.checking.probe import make_probe
+    >>> from bpe_core.formats import make_probe
     >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
     >>> found = opens_in(tokenizer, make_probe(tokenizer, n_tokens=10))
     >>> [came for format, came in found if format == "gguf"][0].split(",")[0]
@@ -160,8 +160,8 @@ def check_opens(
     the tokenizer, or the library cannot read the format, and CancelledError once `should_stop`
     returns True.
 
-    >>> from bpe_core.formats.checking.probe import make_probe
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.formats import make_probe
+    >>> from bpe_core.tokenizer import gpt2
     >>> check_opens(gpt2(), "tiktoken", make_probe(gpt2(), n_tokens=10)).is_same
     True
     """
@@ -193,7 +193,7 @@ def compare_ids(
 
     `found` holds another library's ids of each text of the probe.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> compare_ids(gpt2(), Probe(("hi hug",), ((5303, 16225),)), [[5303, 5]])
     (1, Difference(character=2, text=' hug', expected=(16225,), found=(5,)))
     """

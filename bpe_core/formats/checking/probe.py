@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer import Tokenizer
 
 PROBE: Final = (
     "The quick brown fox, it's 2024! we'LL x2  y\n\n\tz \r\n a_b-c 3.14159 ''s\u017f <|endoftext|> "
@@ -42,13 +42,13 @@ def make_probe(tokenizer: Tokenizer, texts: Iterable[str] = (), n_tokens: int = 
     It begins with the special tokens and the vocabulary's last tokens. Characters that the
     tokenizer's alphabet lacks are left out. It is shorter only if all of these texts are.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> probe = make_probe(gpt2(), ["Hugs and pugs. " * 100], n_tokens=2_000)
     >>> 2_000 <= probe.n_tokens < 4_000
     True
     """
     # Imported when needed: opening a file needs only the shorter probe above.
-    from bpe_core.corpus.samples import load_sample
+    from bpe_core.corpus import load_sample
 
     special = [f"{text} a{text}{text}\n" for text in tokenizer.special_tokens]
     first = [PROBE, *special, last_tokens(tokenizer, 2_000)]
@@ -97,7 +97,7 @@ def encodable(tokenizer: Tokenizer, text: str) -> str:
 def last_tokens(tokenizer: Tokenizer, n_tokens: int) -> str:
     """Return the `n_tokens` tokens with the highest ids as one text, long tokens cut short.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> last_tokens(gpt2(), 3)
     ' informants gazed<|endoftext|>'
     """

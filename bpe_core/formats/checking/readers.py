@@ -22,7 +22,7 @@ from bpe_core.formats import (
 )
 from bpe_core.formats.gguf import gguf_file
 from bpe_core.formats.transformers_folder import FOLDER, added_begin
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Format
 
 _THIS: Final = "bpe_core"
@@ -63,7 +63,7 @@ class Reader:
     def lines(self, tokenizer: Tokenizer) -> Lines:
         """Return the lines of Python that load a tokenizer's files and encode a text alone.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> print(READERS["huggingface"][0].lines(gpt2()).code)
         from tokenizers import Tokenizer
         <BLANKLINE>
@@ -131,7 +131,7 @@ def tiktoken_pattern(tokenizer: Tokenizer) -> str:
     tiktoken drops the text between the matches of a pattern, while a custom pattern here makes
     pre-tokens of it, so they are added as an alternative.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> tiktoken_pattern(gpt2())[-14:]
     '|\\s+(?!\\S)|\\s+'
     """

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.patterns import BY_REGEX, FALCON, STEPS, isolated
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.pretokenizers import get_pretokenizer
 
 Part = dict[str, Any]
 

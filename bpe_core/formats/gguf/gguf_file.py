@@ -25,7 +25,7 @@ from bpe_core.formats.gguf.gguf_header import (
 from bpe_core.formats.gpt2_files import printable_model
 from bpe_core.formats.sentencepiece_model import CONTROL, NORMAL
 from bpe_core.formats.transformers_folder import added_begin, special_roles
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer import Tokenizer
 
 FILE_NAME: Final = "tokenizer.gguf"
 _UNFIT: Final[Mapping[str, str]] = {
@@ -57,7 +57,7 @@ Value = str | bool | int | Sequence[str] | Sequence[int]
 def write_gguf(tokenizer: Tokenizer) -> bytes:
     """Return the file; raises `ConfigError` if llama.cpp would encode differently.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> from bpe_core.formats.gguf.gguf_header import parse_gguf
     >>> keys = parse_gguf(write_gguf(gpt2()))
     >>> keys["tokenizer.ggml.pre"], keys["tokenizer.ggml.eos_token_id"]
@@ -102,7 +102,7 @@ def write_gguf(tokenizer: Tokenizer) -> bytes:
 def find_pre(tokenizer: Tokenizer) -> str:
     """Return llama.cpp's name for how a tokenizer cuts text; raises `ConfigError` if it has none.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> find_pre(gpt2())
     'gpt-2'
     """

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from bpe_core.chat.chat_template import ChatTemplate
+from bpe_core.chat import ChatTemplate
 from bpe_core.errors import FormatError
 from bpe_core.formats.description import Description, Given
 from bpe_core.formats.gguf.gguf_cuts import BYTE_LEVEL, KNOWN_CUTS, find_cut
@@ -27,8 +27,8 @@ from bpe_core.formats.sentencepiece_model import (
 )
 from bpe_core.formats.sentencepiece_scores import describe_sentencepiece
 from bpe_core.formats.sidecars import added_token
-from bpe_core.kernels.garbage import without_garbage_collection
-from bpe_core.unicode.byte_alphabet import META
+from bpe_core.kernels import without_garbage_collection
+from bpe_core.unicode import META
 
 Keys = Mapping[str, GgufValue]
 _KEY: Final = "tokenizer.ggml."

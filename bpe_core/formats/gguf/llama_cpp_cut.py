@@ -21,8 +21,7 @@ from bpe_core.formats.running.base_encoders import library_failures
 from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.running.run_here import NativeTokenizer
-from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer
 
 Part = dict[str, Any]
 Pieces = tuple[str, ...]
@@ -84,7 +83,7 @@ def llama_cpp_cut(encoder: Encoder | NamedEncoder) -> LlamaCppCut:
     Cuts are compared on some 1,500 texts. Raises `ConfigError` for a tokenizer of another
     kind, whose GGUF file names no cut, and `MissingExtraError` if `tokenizers` is not installed.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> llama_cpp_cut(gpt2()).names[0]
     'gpt-2'
     """

@@ -34,9 +34,8 @@ from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer, encode_once
 from bpe_core.formats.running.run_here import NativeTokenizer
-from bpe_core.tokenizer.protocol import Encoder, NamedEncoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.byte_alphabet import to_printable
+from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer
+from bpe_core.unicode import to_printable
 
 Own = Tokenizer | NativeTokenizer | AcrossWordsTokenizer
 
@@ -49,7 +48,7 @@ def choose_engine(
     Raises `FormatError` if no library can run it, and `ConfigError` if the file itself says how
     text is cut and that is not by `pretokenizer`.
 
-    >>> from bpe_core.formats.opening.opening import read_description
+    >>> from bpe_core.formats import read_description
     >>> read = read_description({"mine": b"YQ== 0\\nYWE= 1\\n"}, pretokenizer="none")
     >>> chosen, encoder = choose_engine(read)
     >>> encoder.encode("aaa"), chosen.provenance

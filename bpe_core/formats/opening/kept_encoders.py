@@ -17,15 +17,13 @@ from dataclasses import asdict
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
-from bpe_core.chat.chat_template import ChatTemplate
-from bpe_core.files.kept_arrays import Kept, can_keep, find_kept, hash_package, keep
-from bpe_core.kernels.compiling.choose import kernels_are_ready
-from bpe_core.tokenizer.protocol import NamedEncoder
-from bpe_core.tokenizer.stored_table import StoredTable, can_store, table_to_arrays
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.chat import ChatTemplate
+from bpe_core.files import Kept, can_keep, find_kept, hash_package, keep
+from bpe_core.kernels import kernels_are_ready
+from bpe_core.tokenizer import NamedEncoder, StoredTable, Tokenizer, can_store, table_to_arrays
 
 if TYPE_CHECKING:
-    from bpe_core.tokenizer.protocol import Encoder
+    from bpe_core.tokenizer import Encoder
 
 MIN_BYTES: Final = 200_000
 """The size of files from which they are kept; smaller ones open in 0.1 s."""

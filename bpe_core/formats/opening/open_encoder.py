@@ -10,13 +10,18 @@ from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError, Missing
 from bpe_core.formats.folder_files import locate, naming, read_files_at
 from bpe_core.formats.opening.kept_encoders import open_kept
 from bpe_core.formats.training_note import read_note
-from bpe_core.kernels.garbage import without_garbage_collection
-from bpe_core.published.cache import read_cached
-from bpe_core.published.catalogue import CATALOGUE, NAMES, Published, find_published
-from bpe_core.published.hub_names import HubName
-from bpe_core.published.special_tokens import TIKTOKEN_ENCODINGS, TiktokenEncoding
-from bpe_core.tokenizer.protocol import NamedEncoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.kernels import without_garbage_collection
+from bpe_core.published import (
+    CATALOGUE,
+    NAMES,
+    TIKTOKEN_ENCODINGS,
+    HubName,
+    Published,
+    TiktokenEncoding,
+    find_published,
+    read_cached,
+)
+from bpe_core.tokenizer import NamedEncoder, Tokenizer
 
 
 def open_encoder(
@@ -113,7 +118,7 @@ def _open_name(name: str, pretokenizer: str | None) -> NamedEncoder:
 def named_after_hub(name: HubName, opened: NamedEncoder) -> NamedEncoder:
     """Return what was opened from the files of a model, under its name and with its commit.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> found = named_after_hub(HubName("org/model"), NamedEncoder("vocab.json", gpt2(), "BPE."))
     >>> found.name, found.provenance
     ('org/model', 'From hf:org/model@main. BPE.')
@@ -138,7 +143,7 @@ def _open_published(found: Published, name: str | None) -> NamedEncoder:
     who = f"Published by {found.publisher} ({found.licence})."
     encoding = None if name is None else TIKTOKEN_ENCODINGS[name]
     if found.package is None:
-        from bpe_core.tokenizer.gpt2 import gpt2
+        from bpe_core.tokenizer import gpt2
 
         cut = "Pre-tokenizer gpt2, encoded exactly by bpe_core."
         tokenizer = gpt2() if encoding is None else _extended_gpt2(encoding)
@@ -164,7 +169,7 @@ def _open_published(found: Published, name: str | None) -> NamedEncoder:
 def _extended_gpt2(encoding: TiktokenEncoding) -> Tokenizer:
     """Return GPT-2's tokenizer with the ranks and the special tokens of an encoding."""
     from bpe_core.formats.tiktoken_file import recover_rank_merges
-    from bpe_core.tokenizer.gpt2 import gpt2
+    from bpe_core.tokenizer import gpt2
 
     base = gpt2()
     special = set(base.special_tokens.values())
@@ -178,7 +183,7 @@ def _extended_gpt2(encoding: TiktokenEncoding) -> Tokenizer:
 def _check_cut(opened: NamedEncoder, pretokenizer: str) -> None:
     """Raise `ConfigError` if a pre-tokenizer is not the one of a published tokenizer."""
     from bpe_core.formats.description import check_not_overruled
-    from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
+    from bpe_core.tokenizer import made_by_merges
 
     merges = made_by_merges(opened)
     if merges is not None:

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import Final
 
-from bpe_core.corpus.file_kinds import is_zip
+from bpe_core.corpus import is_zip
 from bpe_core.errors import BpeError, FormatError, ProcessError, UnforeseenError
 from bpe_core.extras import needs_extra
 from bpe_core.formats import gpt2_files
@@ -40,9 +40,9 @@ from bpe_core.formats.sidecars import Sidecars, add_sidecars
 from bpe_core.formats.tekken import describe_tekken, looks_like_tekken
 from bpe_core.formats.text_growth import check_patterns
 from bpe_core.formats.tiktoken_file import describe_tiktoken, read_ranks
-from bpe_core.processes.limits import GB, Limits
-from bpe_core.published.catalogue import is_published
-from bpe_core.tokenizer.protocol import NamedEncoder
+from bpe_core.processes import GB, Limits
+from bpe_core.published import is_published
+from bpe_core.tokenizer import NamedEncoder
 
 MIN_BYTES: Final = 200_000
 """The size from which a stranger's files are worth a process, which takes 0.4 s to start.
@@ -138,7 +138,7 @@ def _open_elsewhere(
     place: Callable[[], AbstractContextManager[object]],
 ) -> NamedEncoder:
     with needs_extra("formats", "Opening this file"):
-        from bpe_core.processes.call import call
+        from bpe_core.processes import call
 
     limits = Limits(
         seconds=_MAX_SECONDS,

@@ -18,11 +18,15 @@ from bpe_core.checks import check_choice, several
 from bpe_core.errors import BpeError, TokenizationError
 from bpe_core.formats.running.before_merging import AddedToken
 from bpe_core.formats.running.offsets_to_segments import columns_to_segments
-from bpe_core.pretokenizers.special_tokens import AllowedSpecial, check_text
-from bpe_core.tokenizer.decoding import OnInvalid, check_ids, decode_utf8
-from bpe_core.tokenizer.protocol import TokenColumns
-from bpe_core.tokenizer.segment_arrays import token_widths
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.pretokenizers import AllowedSpecial, check_text
+from bpe_core.tokenizer import (
+    OnInvalid,
+    TokenColumns,
+    Tokenizer,
+    check_ids,
+    decode_utf8,
+    token_widths,
+)
 from bpe_core.types import Explanation, Immutable, Segment
 
 _PLACE: Final = re.compile(r"line (\d+),? column (\d+)")
@@ -171,7 +175,7 @@ class OwnEncoder(PlacingEncoder):
     `tokenizer` holds the merges, and `added` are the tokens that are found in a text first.
     `steps` is what else is done to a text, as a JSON value.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> encoder = OwnEncoder(gpt2(), ())
     >>> encoder.engine, encoder.vocab_size, encoder.special_tokens
     ('bpe_core', 50257, {})

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple, cast
 
 from bpe_core.errors import FormatError
 from bpe_core.formats.json_files import as_list, as_object, flat_steps, is_token_id
-from bpe_core.pretokenizers.added_tokens import AddedTokenFinder
-from bpe_core.unicode.byte_alphabet import META
+from bpe_core.pretokenizers import AddedTokenFinder
+from bpe_core.unicode import META
 
 Prefix = Literal["always", "first", "never"]
 

@@ -8,9 +8,9 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.tokenizer.protocol import TokenColumns
+from bpe_core.tokenizer import TokenColumns
 from bpe_core.types import Segment
-from bpe_core.unicode.kinds import byte_offsets
+from bpe_core.unicode import byte_offsets
 
 
 def locate_tokens(

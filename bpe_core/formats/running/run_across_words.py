@@ -26,15 +26,17 @@ from bpe_core.formats.running.before_merging import (
     build_finder,
     find_isolated,
 )
-from bpe_core.pretokenizers.added_tokens import AddedTokenFinder, IsolatingPretokenizer
-from bpe_core.pretokenizers.pretokenizers import cut_text
-from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
-from bpe_core.tokenizer.encoding import TextEncoder
-from bpe_core.tokenizer.protocol import TokenColumns
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.tokenizer.tokenizer_kernels import Kernels
+from bpe_core.pretokenizers import (
+    AddedTokenFinder,
+    AllowedSpecial,
+    IsolatingPretokenizer,
+    allowed_tokens,
+    check_text,
+    cut_text,
+)
+from bpe_core.tokenizer import Kernels, TextEncoder, TokenColumns, Tokenizer
 from bpe_core.types import Explanation
-from bpe_core.unicode.byte_alphabet import META
+from bpe_core.unicode import META
 
 _LONG: Final = 10_000
 """The average length of parts, in characters, from which each is encoded by a call of its own."""

@@ -31,11 +31,10 @@ from bpe_core.formats.sentencepiece_model import (
     Piece,
     read_model,
 )
-from bpe_core.kernels.threads import n_threads
-from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
-from bpe_core.tokenizer.decoding import check_ids
-from bpe_core.tokenizer.protocol import TokenColumns
-from bpe_core.unicode.byte_alphabet import META
+from bpe_core.kernels import n_threads
+from bpe_core.pretokenizers import AllowedSpecial, allowed_tokens, check_text
+from bpe_core.tokenizer import TokenColumns, check_ids
+from bpe_core.unicode import META
 
 
 class SentencePieceTokenizer(LibraryEncoder):

@@ -19,9 +19,9 @@ from bpe_core.formats.running.base_encoders import (
     library_failures,
     listed_texts,
 )
-from bpe_core.kernels.threads import n_threads
-from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
-from bpe_core.tokenizer.protocol import TokenColumns
+from bpe_core.kernels import n_threads
+from bpe_core.pretokenizers import AllowedSpecial, allowed_tokens, check_text
+from bpe_core.tokenizer import TokenColumns
 
 # Below this the threads wait for the interpreter's lock, and one is as fast.
 _MIN_CHARACTERS_PER_TEXT: Final = 200

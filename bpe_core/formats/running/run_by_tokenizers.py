@@ -31,11 +31,9 @@ from bpe_core.formats.running.base_encoders import (
 )
 from bpe_core.formats.running.offsets_to_segments import locate_tokens
 from bpe_core.formats.sentencepiece_model import BYTE_PIECES
-from bpe_core.pretokenizers.pretokenizers import cut_text
-from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
-from bpe_core.tokenizer.decoding import check_ids
-from bpe_core.tokenizer.protocol import TokenColumns
-from bpe_core.unicode.byte_alphabet import META, from_printable
+from bpe_core.pretokenizers import AllowedSpecial, allowed_tokens, check_text, cut_text
+from bpe_core.tokenizer import TokenColumns, check_ids
+from bpe_core.unicode import META, from_printable
 
 if TYPE_CHECKING:
     import numpy as np

@@ -35,13 +35,16 @@ from bpe_core.extras import needs_extra
 from bpe_core.formats.running.base_encoders import OwnEncoder
 from bpe_core.formats.running.before_merging import AddedToken, build_finder
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
-from bpe_core.pretokenizers.added_tokens import AddedTokenFinder
-from bpe_core.pretokenizers.pretokenizers import cut_text
-from bpe_core.pretokenizers.special_tokens import AllowedSpecial, allowed_tokens, check_text
-from bpe_core.tokenizer.protocol import TokenColumns
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.pretokenizers import (
+    AddedTokenFinder,
+    AllowedSpecial,
+    allowed_tokens,
+    check_text,
+    cut_text,
+)
+from bpe_core.tokenizer import TokenColumns, Tokenizer
 from bpe_core.types import Explanation
-from bpe_core.unicode.kinds import code_points
+from bpe_core.unicode import code_points
 
 _NEVER_IN_UTF8: Final = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
 NORMALIZERS: Final = ("NFC", "NFD", "NFKC", "NFKD")
@@ -67,7 +70,7 @@ class NativeTokenizer(OwnEncoder):
     as `for_library` returns it. Raises `FormatError` if the texts that the library must encode
     cannot be told by their characters, and for added tokens that the normalizer may change.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> native = NativeTokenizer(gpt2(), b"", normalizer={"type": "NFC"})
     >>> native.encode("e\\u0301") == gpt2().encode("é"), native.engine
     (True, 'bpe_core')
@@ -148,7 +151,7 @@ class NativeTokenizer(OwnEncoder):
     def parts(self, text: str, size: int) -> Iterator[str]:
         """Cut a text where its ids don't change; each part but the last has `size` characters.
 
-        >>> from bpe_core.tokenizer.gpt2 import gpt2
+        >>> from bpe_core.tokenizer import gpt2
         >>> list(NativeTokenizer(gpt2(), b"").parts("one two three", 3))
         ['one', ' two', ' three']
         """

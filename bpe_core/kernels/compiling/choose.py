@@ -23,8 +23,7 @@ from typing import Final
 
 from bpe_core.errors import ProcessError
 from bpe_core.extras import DISTRIBUTION, needs_extra
-from bpe_core.files.file_lock import FileLock
-from bpe_core.files.whole_files import delete, move_whole
+from bpe_core.files import FileLock, delete, move_whole
 
 MIN_BYTES: Final = 50_000
 """The least text that kernels count or train on sooner: both take 0.03 s then, and plain Python 1.3
@@ -221,10 +220,10 @@ def _build_library(scratch: Path) -> Path | None:
 
 def _run(*tasks: tuple[str, str, Path, int | None]) -> None:
     """Do all tasks at the same time, each in its own process."""
-    from bpe_core.processes.limits import Limits
+    from bpe_core.processes import Limits
 
     with needs_extra("compile", "Compiling the kernels"):
-        from bpe_core.processes.call import call
+        from bpe_core.processes import call
 
     limits = Limits(_MAX_SECONDS)
     errors: list[BaseException] = []

@@ -31,7 +31,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from bpe_core.files.regular_files import only_this_user_writes
+from bpe_core.files import only_this_user_writes
 
 KERNELS: Final = Path(__file__).absolute().parents[1]
 """The folder of the kernels' sources."""

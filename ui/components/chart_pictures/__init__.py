@@ -25,6 +25,6 @@ class ChartPicture:
     file_name: str
 
 
-def chart_pictures(pictures: Sequence[ChartPicture], *, key: str) -> None:
+def draw_chart_pictures(pictures: Sequence[ChartPicture], *, key: str) -> None:
     """Draw a button for each chart that downloads it as shown, at twice the resolution."""
     _draw(key=key, data={"pictures": list(map(asdict, pictures))}, width="content")

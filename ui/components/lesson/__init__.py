@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
-from bpe_core.views.token_packing import token_for_browser
+from bpe_core.views import token_for_browser
 from ui.components.shared import make_component
 from ui.components.symbol_rows import Tile
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ui.components.shared import make_component
-from ui.look.labels import size_text
+from ui.look import size_text
 
 _EXCERPT = 2_000
 
 _live_text = make_component(__file__, "live_text")
 
 
-def live_text(
+def draw_live_text(
     text: str,
     *,
     label: str,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bpe_core.views.component_files import PLAYER_STYLES
+from bpe_core.views import PLAYER_STYLES
 from ui.components.shared import make_component
 
 _player = make_component(__file__, "merge_player", "player", styles=PLAYER_STYLES)
 _messages = make_component(__file__, "merge_player_messages", "messages_from_python")
 
 
-def merge_player(
+def draw_merge_player(
     *, key: str, run: bytes, on_step: Callable[[], None], on_words: Callable[[], None]
 ) -> object:
     """Draw the player for a run packed by `run_packing.pack_player`; return the blocks it requests.

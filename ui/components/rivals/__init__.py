@@ -34,7 +34,7 @@ class Rival:
     high: float | None
 
 
-def rivals(
+def draw_rivals(
     rows: Sequence[Rival],
     *,
     chosen: int,

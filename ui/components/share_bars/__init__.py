@@ -18,7 +18,7 @@ class ShareBar:
     shares: Sequence[tuple[str, float]]
 
 
-def share_bars(*, key: str, groups: Sequence[tuple[str, Sequence[ShareBar]]]) -> None:
+def draw_share_bars(*, key: str, groups: Sequence[tuple[str, Sequence[ShareBar]]]) -> None:
     """Draw groups of bars, such as "By script", each with the same texts."""
     _draw(
         key=key,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from streamlit.components.v2 import component
 
-from bpe_core.views.component_files import component_css, join_modules
+from bpe_core.views import component_css, join_modules
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer

@@ -35,7 +35,7 @@ class OpenedDoor:
     sentence: str
 
 
-def start_loop(sentence: str, doors: Sequence[Door], *, key: str) -> OpenedDoor | None:
+def draw_start_loop(sentence: str, doors: Sequence[Door], *, key: str) -> OpenedDoor | None:
     """Draw the loop with a sentence to begin with, unless the address has one (`?sentence=`).
 
     Return the door that was pressed, or None. Until then, what is typed is learned from and drawn

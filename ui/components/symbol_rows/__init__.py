@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bpe_core.types import Pair
-from bpe_core.views.token_packing import token_for_browser
+from bpe_core.views import token_for_browser
 from ui.components.shared import make_component
 
 _draw = make_component(__file__, "symbol_rows")
@@ -57,7 +57,7 @@ def find_pair(symbols: Sequence[int], pair: Pair) -> tuple[tuple[int, int], ...]
     return tuple(places)
 
 
-def symbol_rows(
+def draw_symbol_rows(
     rows: Sequence[SymbolRow], *, key: str, caption: str, columns: Sequence[str] = ()
 ) -> None:
     """Draw rows of tiles under the names of their columns; the caption is for screen readers."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bpe_core.views.token_packing import token_for_browser
+from bpe_core.views import token_for_browser
 from ui.components.shared import make_component
-from ui.look.labels import plain_text
+from ui.look import plain_text
 
 MAX_TILES = 40
 """The most tokens drawn of one term; the rest are only counted."""
@@ -34,7 +34,7 @@ class TermRow:
     cells: tuple[TermCell, ...]
 
 
-def term_table(
+def draw_term_table(
     columns: Sequence[str],
     rows: Sequence[TermRow],
     *,

@@ -41,7 +41,7 @@ class TokenOriginData:
     """Why there are no lines, or only some."""
 
 
-def token_origin(
+def draw_token_origin(
     found: TokenOriginData, *, token_id: int, key: str, on_chosen: Callable[[], None]
 ) -> None:
     """Draw a token's origin in the colour of its id; -1 for no token.

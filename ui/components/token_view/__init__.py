@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bpe_core.views.component_files import COMPARE_STYLES, VIEW_STYLES
-from bpe_core.views.token_packing import PackedSpans, PackedTokens
+from bpe_core.views import COMPARE_STYLES, VIEW_STYLES, PackedSpans, PackedTokens
 from ui.components.shared import make_component
 
 _view = make_component(__file__, "token_view", "view", styles=VIEW_STYLES)
 
 
-def token_view(
+def draw_token_view(
     text: str,
     packed: PackedTokens,
     *,

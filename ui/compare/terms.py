@@ -8,34 +8,19 @@ from typing import Final, NamedTuple
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from bpe_core.comparison.terms import (
-    TermCut,
-    TermCuts,
-    TermLoss,
-    cut_terms,
-    read_terms,
-    terms_by_loss,
-)
-from bpe_core.corpus.notes import Note
-from bpe_core.corpus.text_decoding import decode_text
+from bpe_core.comparison import TermCut, TermCuts, TermLoss, cut_terms, read_terms, terms_by_loss
+from bpe_core.corpus import Note, decode_text
 from bpe_core.errors import CorpusError
-from bpe_core.tokenizer.protocol import Encoder
-from ui.compare.costs_part import COLUMNS
+from bpe_core.tokenizer import Encoder
+from ui.compare.costs import COLUMNS
 from ui.compare.language_figures import in_sentence
-from ui.components.term_table import TermCell, TermRow, term_table
-from ui.corpus.own_text_field import (
-    file_opener,
-    find_text,
-    live_field,
-    own_text,
-)
-from ui.host.error_boundary import errors_shown
-from ui.host.sized_cache import cached
-from ui.look.labels import lines_left_out, plain_markdown, plain_text, token_label
-from ui.run.page_parts import csv_table, offer_csv
-from ui.shell import workspace
-from ui.shell.form_fields import choose_one
-from ui.tokenizers.shelf import Member
+from ui.components import TermCell, TermRow, draw_term_table
+from ui.corpus import file_opener, find_text, live_field, own_text
+from ui.host import cached, errors_shown
+from ui.look import lines_left_out, plain_markdown, plain_text, token_label
+from ui.run import csv_table, offer_csv
+from ui.shell import choose_one, workspace
+from ui.tokenizers import Member
 
 AFTER_A_SPACE: Final = "After a space"
 ALONE: Final = "Alone"
@@ -291,7 +276,7 @@ def _draw(terms: Sequence[str], members: Sequence[Member]) -> None:
     sentences = f"{one_token_sentence(names, shown)} {total_sentence(names, shown)}"
     st.markdown(plain_markdown(sentences, 2_000))
     rows = term_rows(found[:_MAX_ROWS], [member.encoder for member in members])
-    term_table(names, rows, caption="Your terms", loss_of="Loss", key="compare_terms")
+    draw_term_table(names, rows, caption="Your terms", loss_of="Loss", key="compare_terms")
     by_term = dict(zip(terms, zip(*cuts, strict=True), strict=True))
     offer_csv(
         lambda: terms_csv(names, chosen, found, by_term),

@@ -8,14 +8,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.counts_corpus import CountsCorpus
-from bpe_core.counting.counts_cut import as_counted, of_corpus
-from bpe_core.counting.counts_file import WordCounts
-from bpe_core.counting.streamed import StreamedCorpus, count_stream
-from bpe_core.counting.words import CountedCorpus, count_pretokens, no_pretokens, seen_symbols
-from bpe_core.kernels.compiling.choose import wait_for_kernels, worth_waiting_for
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.corpus import Corpus, CountsCorpus
+from bpe_core.counting import (
+    CountedCorpus,
+    StreamedCorpus,
+    WordCounts,
+    as_counted,
+    count_pretokens,
+    count_stream,
+    no_pretokens,
+    of_corpus,
+    seen_symbols,
+)
+from bpe_core.kernels import wait_for_kernels, worth_waiting_for
+from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.runs.progress import Watch
 from bpe_core.types import Base, PretokenCounts
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bpe_core.checks import check_choice, check_whole, describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.types import Alphabet, Base, TieBreak, TrainingConfig
 
 _MAX_ID: Final = int(np.iinfo(np.int32).max)

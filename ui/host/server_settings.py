@@ -1,7 +1,7 @@
 """Read the server's settings from environment variables, and check them.
 
-`SETTINGS` is the table of all of them; `python -m ui.host.settings` prints it as Markdown, and with
-`--check` reports invalid values.
+`SETTINGS` is the table of all of them; `python -m ui.host.server_settings` prints it as Markdown,
+and with `--check` reports invalid values.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from functools import cache, partial
 from typing import Any, Final, Literal, get_args
 
 from bpe_core.errors import BpeError
-from bpe_core.published.hub_names import PREFIX as HUB
-from bpe_core.published.hub_names import parse_hub_name
+from bpe_core.published import PREFIX as HUB
+from bpe_core.published import parse_hub_name
 
 PREFIX: Final = "BPE_EXPLORER_"
 Level = Literal["debug", "info", "warning", "error"]

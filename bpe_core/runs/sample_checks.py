@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from bpe_core.corpus.corpus import Corpus, to_corpus
+from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.errors import ConfigError
 from bpe_core.runs.run import TrainingRun
 from bpe_core.runs.token_curves import count_ids
-from bpe_core.runs.train import train
+from bpe_core.runs.training import train
 from bpe_core.types import TrainingConfig, TrainingProgress
 
 N_HALVINGS: Final = 6

@@ -20,20 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.adapting.adapted import Adapted
-from bpe_core.adapting.extend import extendable
+from bpe_core.adapting.extending import extendable
 from bpe_core.adapting.leaf_row import LeafRow
 from bpe_core.checks import check_choice, check_whole
-from bpe_core.corpus.corpus import Corpus, to_corpus
-from bpe_core.counting.streamed import StreamedCorpus
-from bpe_core.counting.words import CountedCorpus, count_pretokens
+from bpe_core.corpus import Corpus, to_corpus
+from bpe_core.counting import CountedCorpus, StreamedCorpus, count_pretokens
 from bpe_core.errors import ConfigError
-from bpe_core.runs.count import count
-from bpe_core.runs.progress import Watch
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.runs import Watch, count
+from bpe_core.tokenizer import Encoder, Tokenizer
 from bpe_core.types import PretokenCounts, read_only
-from bpe_core.unicode.kinds import TOKEN_SCRIPTS, token_script
-from bpe_core.vocabulary.pruning import keep_only
+from bpe_core.unicode import TOKEN_SCRIPTS, token_script
+from bpe_core.vocabulary import keep_only
 
 RemovalOrder = Literal["fewest-uses", "last-learned"]
 OnRemoval = Callable[[int, int], None]

@@ -29,7 +29,7 @@ def equivalent_tokenizer(encoder: Encoder) -> Tokenizer | None:
     Added tokens that the encoder finds in any text, such as DeepSeek's, are special tokens of this
     tokenizer. No tokenizer does for an encoder that another library runs, or that normalizes text.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> equivalent_tokenizer(NamedEncoder("GPT-2", gpt2())) == gpt2()
     True
     """
@@ -42,7 +42,7 @@ def adaptable_tokenizer(encoder: Encoder) -> Tokenizer | None:
     Unlike `equivalent_tokenizer`, it also returns one of SentencePiece's family, where nothing but
     how spaces are written is changed.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> adaptable_tokenizer(gpt2()) == gpt2()
     True
     """
@@ -55,7 +55,7 @@ def made_by_merges(encoder: Encoder) -> Tokenizer | None:
 
     Unlike `equivalent_tokenizer`, it also returns one if the text is normalized first.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> made_by_merges(NamedEncoder("GPT-2", gpt2())) == gpt2()
     True
     """
@@ -68,7 +68,7 @@ def made_by_merges(encoder: Encoder) -> Tokenizer | None:
 def changes_text(encoder: Encoder) -> bool:
     """Return True if an encoder that runs here normalizes a text before it merges.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> changes_text(gpt2())
     False
     """

@@ -10,8 +10,7 @@ from os import PathLike, fspath
 from typing import Final, NamedTuple
 
 from bpe_core.checks import check_whole
-from bpe_core.corpus.notes import Note
-from bpe_core.corpus.text_decoding import DecodingErrors
+from bpe_core.corpus import DecodingErrors, Note
 from bpe_core.counting.counts_file import CountsSummary, write_tables
 from bpe_core.counting.word_parts import (
     StretchToCount,
@@ -23,9 +22,16 @@ from bpe_core.counting.word_parts import (
 )
 from bpe_core.counting.words import no_pretokens
 from bpe_core.errors import CorpusError, EmptyCorpusError
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.scale.engines import Engine, ThisProcess
-from bpe_core.scale.steps import Progress, Record, WorkFolder, divide_sources, work_on
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.scale import (
+    Engine,
+    Progress,
+    Record,
+    ThisProcess,
+    WorkFolder,
+    divide_sources,
+    work_on,
+)
 
 _LARGEST: Final = (1 << 63) - 1
 

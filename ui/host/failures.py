@@ -16,7 +16,7 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from ui.host.logs import log_unforeseen
-from ui.look.labels import plain_markdown
+from ui.look import plain_markdown
 
 Params = ParamSpec("Params")
 

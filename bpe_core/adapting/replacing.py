@@ -10,22 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bpe_core.adapting.adapted import Adapted, trace_ids
-from bpe_core.adapting.extend import checked_terms, extend, extendable
+from bpe_core.adapting.extending import checked_terms, extend, extendable
 from bpe_core.adapting.merge_terms import find_term_forms
 from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
-from bpe_core.adapting.shrink import OnRemoval, RemovalOrder, Removals, remove_leaves
+from bpe_core.adapting.shrinking import OnRemoval, RemovalOrder, Removals, remove_leaves
 from bpe_core.checks import check_whole
-from bpe_core.corpus.corpus import Corpus, to_corpus
-from bpe_core.counting.streamed import StreamedCorpus
-from bpe_core.counting.words import CountedCorpus
+from bpe_core.corpus import Corpus, to_corpus
+from bpe_core.counting import CountedCorpus, StreamedCorpus
 from bpe_core.errors import ConfigError
-from bpe_core.runs.check_config import check_coverage
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.runs import check_coverage
+from bpe_core.tokenizer import Encoder, Tokenizer
 from bpe_core.types import PretokenCounts
 
 if TYPE_CHECKING:
-    from bpe_core.runs.run import TrainingRun
+    from bpe_core.runs import TrainingRun
     from bpe_core.types import TieBreak, TrainingProgress
 
 
@@ -57,7 +55,7 @@ def replace(
     Raises what `shrink` and `extend` raise, and `ConfigError` if the corpus has too few pairs for
     `n_tokens` new tokens.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> swapped = replace(gpt2(), Corpus.from_text("A tokenizer, two tokenizers"), n_tokens=2)
     >>> swapped.tokenizer.vocab_size, swapped.tokenizer.decode([50256]), swapped.removed
     (50257, ' tokenizers', (50255, 50254))
@@ -107,7 +105,7 @@ def removals_to_replace(
 ) -> Removals:
     """Return the removals of the first step of `replace`, which include those for fewer tokens.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> removals_to_replace(gpt2(), Corpus.from_text("A tokenizer"), 2).order
     (50255, 50254)
     """
@@ -138,7 +136,7 @@ def extend_to_size(
 ) -> TrainingRun:
     """Return the second step of `replace`: a shrunk tokenizer extended to its base's size.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> corpus = Corpus.from_text("A tokenizer, two tokenizers")
     >>> run = extend_to_size(removals_to_replace(gpt2(), corpus, 2).at(50_256), corpus)
     >>> [run.tokenizer.decode([id]) for id in run.new_tokens]
@@ -169,7 +167,7 @@ def extend_to_size(
 def find_whole_terms(terms: Sequence[str | bytes], base: Tokenizer) -> list[int]:
     """Return the base's ids of terms that are one of its tokens, after a space or without one.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> [gpt2().decode([id]) for id in find_whole_terms(["Fluss", "hug", b"ug"], gpt2())]
     ['ug', ' hug']
     """

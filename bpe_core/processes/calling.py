@@ -53,7 +53,7 @@ def call(
     because a message may quote a visitor's text; and ProcessError if it is killed or crashes. What
     it prints is discarded.
 
-    >>> from bpe_core.unicode.byte_alphabet import to_printable
+    >>> from bpe_core.unicode import to_printable
     >>> call(to_printable, b" hug", limits=Limits(seconds=60))
     'Ġhug'
     """

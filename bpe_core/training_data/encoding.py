@@ -8,13 +8,19 @@ from os import PathLike, fspath
 from typing import Any, Final, NamedTuple
 
 from bpe_core.checks import check_choice, check_whole, describe, is_a, is_whole
-from bpe_core.corpus.notes import Note, group_notes
-from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.corpus.urls import delete_files, names_in, shown, version_at, writing
+from bpe_core.corpus import (
+    DecodingErrors,
+    Note,
+    delete_files,
+    group_notes,
+    names_in,
+    shown,
+    version_at,
+    writing,
+)
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
-from bpe_core.scale.engines import Engine
-from bpe_core.scale.steps import DividedSources, Progress, Record, WorkFolder, work_on
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.scale import DividedSources, Engine, Progress, Record, WorkFolder, work_on
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.training_data.kept_columns import check_columns
 from bpe_core.training_data.manifest import (
     NAME,

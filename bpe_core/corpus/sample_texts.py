@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.read_corpus import read_corpus
+from bpe_core.corpus.read import read_corpus
 from bpe_core.errors import ConfigError
 
 _LIBRARY_MODULES = (

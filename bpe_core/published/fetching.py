@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from bpe_core.errors import FormatError, IntegrityError, MissingExtraError, UnavailableError
-from bpe_core.files.whole_files import make_folder, write_whole
+from bpe_core.files import make_folder, write_whole
 from bpe_core.published.cache import cache_folder, cached_path, cached_state, read_cached
 from bpe_core.published.catalogue import CATALOGUE, Published, published
 from bpe_core.published.hub import downloaded, fetch_from_hub

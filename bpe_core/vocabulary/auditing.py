@@ -17,18 +17,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting.words import count_pretokens
-from bpe_core.runs.token_curves import count_ids
-from bpe_core.tokenizer.equivalent_tokenizer import made_by_merges
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.counting import count_pretokens
+from bpe_core.runs import count_ids
+from bpe_core.tokenizer import Tokenizer, made_by_merges
 from bpe_core.types import PretokenCounts, read_only
-from bpe_core.unicode.utf8_states import are_whole_characters
+from bpe_core.unicode import are_whole_characters
 from bpe_core.vocabulary.reachability import ShouldStop
 
 if TYPE_CHECKING:
-    from bpe_core.corpus.corpus import Corpus
-    from bpe_core.runs.run import TrainingRun
-    from bpe_core.tokenizer.protocol import Encoder
+    from bpe_core.corpus import Corpus
+    from bpe_core.runs import TrainingRun
+    from bpe_core.tokenizer import Encoder
 
 _WORDS_BETWEEN_CHECKS = 4_096
 
@@ -59,7 +58,7 @@ def count_uses(
     Raises CancelledError once `should_stop`, called with the number of pre-tokens done and their
     total, returns True.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> uses = count_uses(gpt2(), PretokenCounts((b"the", b" the"), np.array([2, 5])))
     >>> {gpt2().vocab[id]: int(uses[id]) for id in np.flatnonzero(uses)}
     {b' the': 5, b'the': 2}
@@ -88,8 +87,8 @@ def uses_in_corpus(
     missing from the alphabet are left out. Raises CancelledError once `should_stop`, called with
     the number of characters (or distinct words) done and their total, returns True.
 
-    >>> from bpe_core.corpus.corpus import Corpus
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.tokenizer import gpt2
     >>> uses = uses_in_corpus(gpt2(), Corpus.from_documents(["the", "the the"]))
     >>> {gpt2().vocab[id]: int(uses[id]) for id in np.flatnonzero(uses)}
     {b' the': 1, b'the': 2}
@@ -122,8 +121,8 @@ def uses_in_run(run: TrainingRun) -> NDArray[np.int64]:
 
     Equal to `count_uses`, but read from the finished run without encoding anything.
 
-    >>> from bpe_core.corpus.corpus import Corpus
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.runs import train
     >>> from bpe_core.types import TrainingConfig
     >>> run = train(Corpus.from_word_counts({"hug": 3}), TrainingConfig(258, special_tokens=()))
     >>> uses = uses_in_run(run)
@@ -143,7 +142,7 @@ def audit(tokenizer: Encoder, uses: NDArray[np.int64]) -> Audit:
     `uses` is int64[largest id + 1], as returned by `count_uses`. A tokenizer without merges has no
     scaffolds. To find the tokens that no text can use, see `reachability.find_unreachable`.
 
-    >>> from bpe_core.tokenizer.tokenizer import Tokenizer
+    >>> from bpe_core.tokenizer import Tokenizer
     >>> tokenizer = Tokenizer(
     ...     vocab={0: b"h", 1: b"u", 2: b"g", 3: b"ug", 4: b"hug", 5: b"gh"},
     ...     merges=[(1, 2, 3), (0, 3, 4), (2, 0, 5)],
@@ -175,7 +174,7 @@ def with_parts(tokenizer: Tokenizer, ids: set[int]) -> set[int]:
 
     If several merges make a token, the parts of each are included.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> sorted(gpt2().vocab[id] for id in with_parts(gpt2(), {262}))
     [b' ', b' t', b' the', b'e', b'h', b'he', b't']
     """

@@ -9,11 +9,11 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.formats.running.base_encoders import PlacingEncoder
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.unicode.byte_alphabet import META
-from ui.components.strips import normalized_text
-from ui.look.labels import plain_markdown
+from bpe_core.formats import PlacingEncoder
+from bpe_core.tokenizer import Encoder
+from bpe_core.unicode import META
+from ui.components import normalized_text
+from ui.look import plain_markdown
 
 MAX_CHARACTERS: Final = 1_000
 """The characters from a text's start that are shown next to their normalised form."""
@@ -106,7 +106,7 @@ def _next_alike(ours: str, theirs: str, i: int, j: int) -> tuple[int, int]:
 def list_changes(encoder: Encoder, text: str) -> list[NormalizedPiece]:
     """Return the start of a text in pieces; none if nothing in it is changed.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> list_changes(gpt2(), "ﬁ")
     []
     """

@@ -7,18 +7,19 @@ from typing import Final, NamedTuple
 
 import streamlit as st
 
-from bpe_core.comparison.comparison import Comparison
-from bpe_core.comparison.costs import Rates, Usage, embedding_rows
-from ui.compare.figures_part import text_size
+from bpe_core.comparison import Comparison, Rates, Usage, embedding_rows
+from ui.compare.figures import text_size
 from ui.compare.verdict_words import HELD_OUT
-from ui.components.figures import FigureRow, figure_table
-from ui.host.sized_cache import cached
-from ui.look.labels import plain_markdown
-from ui.run.page_parts import csv_table, offer_csv
-from ui.storage.run_store import StoredRun
-from ui.tokenizers.additions import add_button
-from ui.tokenizers.costs import (
+from ui.components import FigureRow, figure_table
+from ui.host import cached
+from ui.look import plain_markdown
+from ui.run import csv_table, offer_csv
+from ui.storage import StoredRun
+from ui.tokenizers import (
     COSTS_SAY,
+    GPT2,
+    Member,
+    add_button,
     ask_for_rates,
     corpus_rows,
     embedding_table_rows,
@@ -26,7 +27,6 @@ from ui.tokenizers.costs import (
     text_rows,
     window_rows,
 )
-from ui.tokenizers.shelf import GPT2, Member
 
 _TRAINING = "the training text"
 COLUMNS: Final = (1, 3)

@@ -7,10 +7,8 @@ from typing import Final, NamedTuple
 from bpe_core.comparison.blocks import Blocks
 from bpe_core.comparison.comparison import Comparison, compare
 from bpe_core.comparison.parts import N_RESAMPLES, TextPart, TokenSaving, compute_gain
-from bpe_core.corpus.columns import percent
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.held_out import MIN_UNITS, HeldOut, WhyWithin
-from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.corpus import MIN_UNITS, Corpus, HeldOut, WhyWithin, percent
+from bpe_core.tokenizer import Encoder
 
 _MAX_NAME: Final = 42
 _NEARLY_ALL: Final = 0.995
@@ -42,7 +40,7 @@ class IntervalWords(NamedTuple):
 def describe_interval(corpus: Corpus, own: Encoder, theirs: Encoder) -> IntervalWords:
     """Measure how sure the difference between two tokenizers is on a text.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> corpus = Corpus.from_documents([f"the bare bytes {n}\\n" for n in range(20)])
     >>> describe_interval(corpus, gpt2(), gpt2().truncated(0)).interval
     '95% interval 71.0–71.8%'
@@ -55,7 +53,7 @@ def measure_difference(
 ) -> tuple[TextPart, IntervalWords]:
     """Measure the difference between two tokenizers on a text; return it, and how sure it is.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> corpus = Corpus.from_text("the bare bytes")
     >>> whole, words = measure_difference(corpus, gpt2(), gpt2().truncated(0))
     >>> whole.own, whole.theirs, words.method
@@ -196,7 +194,7 @@ held-out text. This flatters.'
 def trained_on_words(comparison: Comparison) -> list[str]:
     """Return a sentence for each tokenizer whose training saw the text that was compared.
 
-    >>> from bpe_core.runs.train import train
+    >>> from bpe_core.runs import train
     >>> trained_on_words(compare("hug hugs", [train(["hug hugs"], vocab_size=258), "gpt2"]))
     ['Tokenizer 1 was trained on this text: its figures are better here than on new text.']
     """

