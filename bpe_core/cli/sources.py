@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, takewhile
+from itertools import chain
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -35,7 +34,7 @@ from bpe_core.cli.scale import (
     scale_options,
 )
 from bpe_core.cli.streams import Bar, StandardInput
-from bpe_core.corpus import files_at, is_pattern, is_url, reading, shown
+from bpe_core.corpus import files_at, is_pattern, is_url, reading
 from bpe_core.errors import ConfigError, CorpusError
 
 if TYPE_CHECKING:
@@ -233,7 +232,11 @@ class Sources(Stretches):
 
         files = find_sources(self.names)
         is_known = not self.workers.are_named and not any(
-            is_url(file.url) or file.packing or file.kind != "text" for file in files
+            is_url(file.url)
+            or file.packing
+            or file.kind != "text"
+            or not Path(file.url).is_file()  # a pipe has been read
+            for file in files
         )
         return _hash_files(Path(file.url) for file in files) if is_known else None
 
@@ -312,7 +315,7 @@ def takes_sources(*, held_out: bool = True, counted: bool = True) -> Option[Any]
 
 def _find(name: str) -> Iterator[Source]:
     """Yield what a name stands for: standard input, files at a URL or of a pattern, or a path."""
-    from bpe_core.corpus import NamedFile, name_from
+    from bpe_core.corpus import NamedFile
 
     if name == "-":
         yield StandardInput()
@@ -320,19 +323,8 @@ def _find(name: str) -> Iterator[Source]:
     if not is_url(name) and (Path(name).exists() or not is_pattern(name)):
         yield name
         return
-    files, is_named = files_at(name)
-    root = "" if is_named else _fixed_folder(name if is_url(name) else os.path.abspath(name))
-    for url, size, _ in files:
-        yield NamedFile(url, name_from(shown(root), shown(url)), size)
-
-
-def _fixed_folder(name: str) -> str:
-    """Return the folder that a pattern looks for files in, or a folder as it is.
-
-    >>> _fixed_folder("s3://a/b/**/*.txt"), _fixed_folder("s3://a/b/")
-    ('s3://a/b', 's3://a/b')
-    """
-    return "/".join(takewhile(lambda part: not is_pattern(part), name.rstrip("/").split("/")))
+    for file in files_at(name)[0]:
+        yield NamedFile(file.url, file.name, file.size)
 
 
 def _are_large(names: tuple[str, ...]) -> bool:

@@ -80,7 +80,6 @@ if TYPE_CHECKING:
         Source,
         Upload,
         expand_folder,
-        name_from,
         read_source,
         reasons,
         skipped,

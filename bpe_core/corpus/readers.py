@@ -134,19 +134,7 @@ def expand_folder(source: Source) -> list[Source]:
     if not isinstance(source, (str, os.PathLike)) or not os.path.isdir(source):
         return [source]
     files, _ = files_at(os.fspath(source))
-    folder = str(Path(source).absolute())
-    return [NamedFile(file.url, name_from(folder, file.url), file.size) for file in files]
-
-
-def name_from(folder: str, file: str) -> str:
-    """Return the name of a file from a folder on, as if that folder had been named.
-
-    >>> name_from("s3://a/b", "s3://a/b/c/d.txt"), name_from("", "s3://a/b/c/d.txt")
-    ('b/c/d.txt', 'd.txt')
-    """
-    start = folder[: folder.rfind("/") + 1]
-    is_below = folder and file.startswith(start)
-    return file.removeprefix(start) if is_below else file.rpartition("/")[2]
+    return [NamedFile(file.url, file.name, file.size) for file in files]
 
 
 def source_size(source: Source) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from glob import glob
+from glob import escape, glob
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
@@ -24,6 +25,8 @@ class FoundFile(NamedTuple):
     size: int
     version: str
     """A value that changes if the file does."""
+    name: str
+    """Its path from the folder on that was named or that a pattern looks in, or its own name."""
 
 
 def is_url(name: str) -> bool:
@@ -127,38 +130,95 @@ def _paths_at(name: str) -> tuple[list[FoundFile], bool]:
     path = Path(name).absolute()
     is_named = False
     if path.is_dir():
+        start = f"{path}/" if os.path.normpath(name) == "." else _folder_above(str(path))
         found = [f"{path}/{name}" for name in files_below(str(path))]
     elif not path.exists() and is_pattern(name):
-        matching = sorted(glob(str(path), recursive=True))
+        fixed = _fixed_folder(name)
+        start = _folder_above(os.path.abspath(fixed)) if fixed else f"{Path.cwd()}/"
+        matching = sorted(set(_matches(str(path))))
         found = [each for each in matching if not is_left_out(each.rpartition("/")[2])]
     else:
-        found, is_named = [str(path)], True
+        start, found, is_named = _folder_above(str(path)), [str(path)], True
     files: list[FoundFile] = []
     for each in found:
         if is_named or os.path.isfile(each):
             state = os.stat(each)  # raises the error for a missing file
-            files.append(FoundFile(each, state.st_size, f"{state.st_mtime_ns}"))
+            version = f"{state.st_mtime_ns}"
+            files.append(FoundFile(each, state.st_size, version, each.removeprefix(start)))
     return files, is_named
+
+
+def _matches(pattern: str) -> Iterator[str]:
+    """Yield what `glob` finds, but nothing twice by way of links to folders."""
+    before, _, after = pattern.partition("/**/")
+    if not after:
+        before, _, after = pattern.partition("/**")
+        if after or not pattern.endswith("/**"):
+            yield from glob(pattern)
+            return
+        after = "*"
+    seen: set[str] = set()
+    for root in sorted(glob(before or "/")) if is_pattern(before) else [before or "/"]:
+        for folder in _folders_once(root, seen):
+            yield from _matches(f"{escape(folder.rstrip('/'))}/{after}")
+
+
+def _folders_once(root: str, seen: set[str]) -> Iterator[str]:
+    """Yield a folder and those below it, each once; links to folders come last."""
+    left = [root]
+    for top in left:
+        for at, folders, _ in os.walk(top):
+            real = os.path.realpath(at)
+            if real in seen:
+                folders.clear()
+                continue
+            seen.add(real)
+            yield at
+            folders[:] = sorted(each for each in folders if not each.startswith("."))
+            left += (path for each in folders if os.path.islink(path := f"{at}/{each}"))
 
 
 def _urls_at(url: str) -> tuple[list[FoundFile], bool]:
     system, path = file_system(url)
     is_named = False
+    start = _folder_above(full_url(url))
     if is_pattern(path) and not system.exists(path):
+        start = _folder_above(full_url(_fixed_folder(url)))
         matching = sorted(system.glob(path))
         found = [each for each in matching if not is_left_out(each.rpartition("/")[2])]
     elif system.isdir(path):
         inside = sorted(system.find(path))
         found = [each for each in inside if not is_left_out(each[len(path) :].strip("/"))]
     else:
-        found, is_named = [path], True
+        start, found, is_named = _folder_above(url), [path], True
     files: list[FoundFile] = []
     for each in found:
         information = system.info(each)
         if information["type"] == "file":
             full = url if is_named else system.unstrip_protocol(each)
-            files.append(FoundFile(full, int(information["size"] or 0), _version(system, each)))
+            size, version = int(information["size"] or 0), _version(system, each)
+            name = shown(full).removeprefix(shown(start))
+            files.append(FoundFile(full, size, version, name))
     return files, is_named
+
+
+def _folder_above(url: str) -> str:
+    """Return the folder that a file or folder is in; names begin behind it.
+
+    >>> _folder_above("s3://a/b/c.txt"), _folder_above("s3://a/b/")
+    ('s3://a/b/', 's3://a/')
+    """
+    bare = url.rstrip("/")
+    return bare[: bare.rfind("/") + 1]
+
+
+def _fixed_folder(pattern: str) -> str:
+    """Return the folder in which a pattern looks for files.
+
+    >>> _fixed_folder("s3://a/b/**/*.txt")
+    's3://a/b'
+    """
+    return "/".join(takewhile(lambda part: not is_pattern(part), pattern.split("/")))
 
 
 def _version(system: Any, path: str) -> str:

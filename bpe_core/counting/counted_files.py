@@ -110,6 +110,7 @@ def count_files(
         errors=errors,
         stretch_bytes=stretch_bytes,
         written_to=(folder.url,),
+        saved_in=folder,
     )
     n_shards = count_shards(sum(stretch.n_bytes for stretch in divided.stretches))
     stretches = [StretchToCount(stretch, n_shards) for stretch in divided.stretches]

@@ -21,12 +21,11 @@ from bpe_core.corpus import (
     reading,
     row_in,
     shown,
-    skipped,
     text_in,
     values_on,
 )
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
-from bpe_core.scale.sources import lines_from, opened
+from bpe_core.scale.sources import lines_from, note_skipped, opened
 from bpe_core.scale.stretches import FilePart, Stretch, text_bounds
 
 Item = TypeVar("Item")
@@ -107,7 +106,7 @@ class StretchReading:
             if not self._stretch.skip_damaged:
                 raise error from None
             self.n_damaged += 1
-            self.notes.append(skipped(shown(part.source.url), error))
+            self.notes.append(note_skipped(part.source, error))
 
     def _text(self, part: FilePart) -> Iterator[bytes]:
         name = shown(part.source.url)
@@ -140,16 +139,15 @@ class StretchReading:
     def _whole(self, part: FilePart) -> Iterator[bytes]:
         """Yield the documents of a file that `read_source` reads."""
         source = part.source
-        name = shown(source.url).rpartition("/")[2]
         choices = ReadOptions(part.column or None, errors=self._stretch.errors)
         try:
             found, notes = read_source(
-                NamedFile(source.url, name), choices, Budget(), lambda _: None
+                NamedFile(source.url, source.name), choices, Budget(), lambda _: None
             )
         except CorpusError as error:
             if source.is_named or self._stretch.skip_damaged:
                 raise
-            self.notes.append(skipped(name, error))
+            self.notes.append(note_skipped(source, error))
             return
         self.notes += notes
         self.n_replaced += sum(note.kind == "replaced" for note in notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import islice
+from itertools import islice, takewhile
 from typing import BinaryIO, Final, Literal, NamedTuple
 
 from bpe_core.corpus import (
@@ -70,6 +70,8 @@ class Source(NamedTuple):
     """A value that changes if the file does: its time and size, or a tag from its server."""
     is_named: bool = True
     """False for one of a folder or a pattern, which is skipped if it cannot be read."""
+    name: str = ""
+    """What documents, notes and figures call it: no path of this machine."""
 
 
 class DescribedFile(NamedTuple):
@@ -104,15 +106,29 @@ def find_sources(names: Iterable[str]) -> list[Source]:
         found += [_source(file, is_named=is_named) for file in files]
     if not found:
         raise EmptyCorpusError("No file given: name at least one.")
-    return found
+    return _named_apart(found)
 
 
 def _source(file: FoundFile, *, is_named: bool) -> Source:
-    name, packing = unpacked_name(shown(file.url).rpartition("/")[2])
+    name, packing = unpacked_name(file.name)
     kind = _KINDS.get(file_suffix(name), "text")
     if packing and kind == "parquet":
         kind = "whole"
-    return Source(file.url, kind, packing, file.size, file.version, is_named)
+    return Source(file.url, kind, packing, file.size, file.version, is_named, file.name)
+
+
+def _named_apart(sources: list[Source]) -> list[Source]:
+    """Name files of one name by their paths from the folder that all files are in."""
+    urls: dict[str, set[str]] = {}
+    for source in sources:
+        urls.setdefault(source.name, set()).add(source.url)
+    alike = {name for name, found in urls.items() if len(found) > 1}
+    parts = [shown(source.url).split("/") for source in sources]
+    n_shared = sum(1 for _ in takewhile(lambda level: len(set(level)) == 1, zip(*parts)))  # noqa: B905
+    return [
+        source._replace(name="/".join(path[n_shared:])) if source.name in alike else source
+        for source, path in zip(sources, parts, strict=True)
+    ]
 
 
 def describe_or_skip(
@@ -124,7 +140,8 @@ def describe_or_skip(
 ) -> DescribedFile | Note:
     """Describe a file, or return why one of a folder or a pattern is skipped.
 
-    >>> describe_or_skip(Source("a.txt", "text", None, 3, "", is_named=False), None).kind
+    >>> source = Source("/no/a.txt", "text", None, 3, "", is_named=False, name="a.txt")
+    >>> describe_or_skip(source, None).kind
     'unreadable'
     """
     try:
@@ -132,7 +149,12 @@ def describe_or_skip(
     except CorpusError as error:
         if source.is_named:
             raise
-        return skipped(shown(source.url), error)
+        return note_skipped(source, error)
+
+
+def note_skipped(source: Source, error: CorpusError) -> Note:
+    """Return the note on a file that is skipped, which names no path of this machine."""
+    return skipped(source.name, type(error)(str(error).replace(shown(source.url), source.name)))
 
 
 def describe_source(

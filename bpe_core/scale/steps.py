@@ -5,6 +5,7 @@ Finished parts are kept in a folder, so a run that was killed can resume.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -32,12 +33,11 @@ from bpe_core.corpus import (
 from bpe_core.errors import ConfigError, CorpusError, UnsupportedFileError
 from bpe_core.scale.engines import Engine
 from bpe_core.scale.sources import DescribedFile, Source, describe_or_skip, find_sources
-from bpe_core.scale.stretches import Stretch, divide_files, stretch_bytes_for
+from bpe_core.scale.stretches import Stretch, divide_files, key_for, stretch_bytes_for
 
 _BATCH: Final = 64
 """The files that a worker looks at in one call: a call takes longer than a small file."""
-
-
+_PIECE: Final = 1 << 20
 _OWN_NAME: Final = re.compile(
     r"[0-9a-f]{32}(-[0-9]+)?(\.[0-9a-f]{32})?\.[a-z]+|\.unfinished-[0-9a-f]{32}(-.*)?"
 )
@@ -132,7 +132,7 @@ class DividedSources(NamedTuple):
     @property
     def columns(self) -> tuple[tuple[str, str], ...]:
         """The column of text that is taken from each table."""
-        return tuple((shown(each.source.url), each.column) for each in self.files if each.column)
+        return tuple((each.source.name, each.column) for each in self.files if each.column)
 
 
 class Item(Protocol):
@@ -181,13 +181,15 @@ def divide_sources(
     skip_damaged: bool = False,
     written_to: Iterable[str] = (),
     lists_columns: bool = False,
+    saved_in: WorkFolder | None = None,
 ) -> DividedSources:
     """Find the files of sources, have the workers look at them, and divide their text.
 
     With `skip_damaged`, a file that cannot be read is skipped even if it was named. Of a folder or
     pattern, files in the folders `written_to` are left out. With `lists_columns`, the facts of
-    files include the columns of their rows. Raises ConfigError, and CorpusError or
-    a subclass for what cannot be read.
+    files include the columns of their rows. A pipe can be read only once and has no size, so it is
+    first saved in the folder `saved_in`. Raises ConfigError, and CorpusError or a subclass for what
+    cannot be read.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -201,8 +203,12 @@ def divide_sources(
     remedy = "give a list of paths or URLs"
     names: list[str] = [fspath(each) for each in several(sources, "sources", remedy)]
     check_choice("errors", errors, DecodingErrors, ConfigError)
-    found = _leave_out(find_sources(names), [full_url(folder) for folder in written_to])
+    found = [*_leave_out(find_sources(names), [full_url(folder) for folder in written_to])]
+    if saved_in is not None:
+        found = [_saved(source, saved_in) for source in found]
     files = [source for source in found if source.size]
+    empty = [Note("empty", source.name, f"{source.name} is empty and was skipped.")
+             for source in found if not source.size]  # fmt: skip
     if skip_damaged:
         files = [source._replace(is_named=False) for source in files]
     batches = [files[begin : begin + _BATCH] for begin in range(0, len(files), _BATCH)]
@@ -218,7 +224,28 @@ def divide_sources(
         raise UnsupportedFileError(f"None of the files could be read. {why}")
     size = stretch_bytes or stretch_bytes_for(sum(source.size for source in files))
     stretches = divide_files(described, pretokenizer, size, errors, skip_damaged=skip_damaged)
-    return DividedSources([*stretches], notes, described)
+    return DividedSources([*stretches], [*notes, *empty], described)
+
+
+def _saved(source: Source, folder: WorkFolder) -> Source:
+    """Return a source that can be read again, and whose size is known."""
+    if not source.is_named or is_url(source.url):
+        return source
+    if source.size and os.path.isfile(source.url):
+        return source
+    name = f"{key_for('saved', source.url)}.saved"
+    digest = hashlib.sha256()
+    size = 0
+    with reading(source.url) as file:
+        if not (data := file.read(_PIECE)):
+            return source._replace(size=0)
+        with folder.writing(name) as copy:
+            while data:
+                copy.write(data)
+                digest.update(data)
+                size += len(data)
+                data = file.read(_PIECE)
+    return source._replace(url=folder.path(name), size=size, version=digest.hexdigest())
 
 
 def _leave_out(sources: Iterable[Source], folders: Sequence[str]) -> Iterator[Source]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from os import PathLike, fspath
@@ -124,6 +125,7 @@ def encode_corpus(
         skip_damaged=skip_damaged,
         written_to=(place, folder.url),
         columns=columns,
+        saved_in=folder,
     )
     shared = share_tokenizer(opened.encoder, opened.path, folder)
     tasks = [
@@ -179,7 +181,9 @@ def encode_corpus(
         format=format,
         dtype=opened.dtype,
         tokenizer=TokenizerFacts(
-            shared.fingerprint, opened.encoder.vocab_size, shared.path or TOKENIZER_NAME
+            shared.fingerprint,
+            opened.encoder.vocab_size,
+            _name_tokenizer(shared.path),
         ),
         eos=opened.ending,
         pack=pack,
@@ -259,6 +263,11 @@ def _finish(out: str, manifest: Manifest) -> None:
 def _write(folder: str, name: str, data: bytes) -> None:
     with writing(f"{folder.rstrip('/')}/{name}") as file:
         file.write(data)
+
+
+def _name_tokenizer(path: str) -> str:
+    """Return what a manifest calls a tokenizer: it names no path of this machine."""
+    return os.path.basename(path) if os.path.exists(path) else path or TOKENIZER_NAME
 
 
 def _notes(divided: DividedSources, encoded: Sequence[Record]) -> list[str]:

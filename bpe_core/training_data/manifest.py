@@ -36,7 +36,7 @@ class TokenizerFacts(msgspec.Struct, frozen=True):
     fingerprint: str
     vocab_size: int
     file: str
-    """Its file in the folder, or the path or name of a tokenizer that another library runs."""
+    """Its file in the folder, or the name of one that another library runs."""
 
 
 class EosFacts(msgspec.Struct, frozen=True):
@@ -50,6 +50,7 @@ class SourceFacts(msgspec.Struct, frozen=True):
     """What a file contributed."""
 
     name: str
+    """Its path from the folder on that was named, or its own name if it was."""
     bytes: int
     """The size of its text."""
     documents: int

@@ -88,6 +88,7 @@ class OpenedTokenizer(NamedTuple):
         stretch_bytes: int | None = None,
         written_to: Iterable[str] = (),
         columns: Sequence[str] = (),
+        saved_in: WorkFolder,
     ) -> DividedSources:
         """Divide sources where it can encode the parts, and check that `columns` can be kept.
 
@@ -104,6 +105,7 @@ class OpenedTokenizer(NamedTuple):
             skip_damaged=skip_damaged,
             written_to=written_to,
             lists_columns=bool(columns),
+            saved_in=saved_in,
         )
         check_files(columns, divided.files)
         if not divided.stretches:
@@ -180,18 +182,19 @@ def estimate_corpus(
     columns = check_columns(keep_columns, format, None)
     opened = open_tokenizer(tokenizer, format, eos)
     engine = opened.engine
-    divided = opened.divide(
-        sources,
-        engine,
-        text_column=text_column,
-        errors=errors,
-        skip_damaged=skip_damaged,
-        stretch_bytes=_STRETCH_BYTES,
-        columns=columns,
-    )
-    source_bytes = sum(stretch.n_bytes for stretch in divided.stretches)
     with TemporaryDirectory(prefix="bpe-estimate-") as work:
         folder = WorkFolder(work)
+        divided = opened.divide(
+            sources,
+            engine,
+            text_column=text_column,
+            errors=errors,
+            skip_damaged=skip_damaged,
+            stretch_bytes=_STRETCH_BYTES,
+            columns=columns,
+            saved_in=folder,
+        )
+        source_bytes = sum(stretch.n_bytes for stretch in divided.stretches)
         shared = share_tokenizer(opened.encoder, opened.path, folder)
         tasks = [opened.task(each, shared) for each in _choose(divided.stretches, folder)]
         encode = partial(encode_stretch, folder=folder, n_threads=engine.threads_for(len(tasks)))

@@ -241,7 +241,7 @@ class _Documents:
             "n_damaged": reader.n_damaged,
             "notes": reader.notes,
             "sources": [
-                [shown(part.source.url), *figures]
+                [part.source.name, *figures]
                 for part, figures in zip(parts, self._figures.tolist(), strict=True)
             ],
         }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import threading
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -20,6 +22,7 @@ import pytest
 import tiktoken
 
 import bpe_core as bpe
+from bpe_core.counting import read_counts
 from bpe_core.formats import OwnEncoder
 from bpe_core.kernels import compile_kernels
 from bpe_core.scale import ThisProcess, WorkFolder
@@ -297,6 +300,71 @@ def test_shuffled_shards_hold_the_same_documents(folder: Path, tmp_path: Path) -
     assert sorted(orders[0]) == sorted(in_order)
     assert orders[0] == orders[2]
     assert orders[0] != orders[1] != in_order != orders[0]
+
+
+def test_a_manifest_names_no_path_of_its_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[dict[str, bytes]] = []
+    for machine in (tmp_path / "one", tmp_path / "another"):
+        for name, text in {
+            "data/a.txt": "hug",
+            "data/b/a.txt": "hugs",
+            "data/p.png": "\x89PNG\r\n\x1a\n",
+            "data/c.csv": "id,text\n1,hug, and hugs\n",
+            "data/d.jsonl": '{"text": "hug"}\n{"text": ""}\n',
+            "data/e.parquet": "no Parquet",
+            "data/f.txt": "",
+            "more/a.txt": "more",
+        }.items():
+            path = machine / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="latin-1")
+        monkeypatch.chdir(machine)
+        sources = [machine / "data", machine / "more" / "a.txt", "d*a/**/a.txt"]
+        manifest = encode(sources, Path("out"))
+        assert [source.name for source in manifest.sources] == [
+            "data/a.txt", "data/b/a.txt", "data/c.csv", "data/d.jsonl", "a.txt",
+        ]  # fmt: skip
+        assert manifest.sources[0].documents == 2
+        assert "data/f.txt is empty and was skipped." in manifest.notes
+        made.append(contents(machine / "out"))
+    assert made[0] == made[1]
+    assert str(tmp_path).encode() not in made[0]["manifest.json"]
+
+
+def test_files_of_one_name_are_told_apart_in_the_manifest(tmp_path: Path) -> None:
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.txt").write_text(f"hug {folder}")
+    sources = [tmp_path / "x" / "a.txt", tmp_path / "y" / "a.txt"]
+    manifest = encode([*sources, sources[0]], tmp_path / "out")
+    assert [source.name for source in manifest.sources] == ["x/a.txt", "y/a.txt"]
+    assert [source.documents for source in manifest.sources] == [2, 1]
+
+
+def test_a_pipe_is_encoded_as_a_file_is(tmp_path: Path) -> None:
+    data = b"hug and hugs\n" * 20_000
+    (tmp_path / "a.txt").write_bytes(data)
+    encode([tmp_path / "a.txt"], tmp_path / "file")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for out in ("piped", "counted"):
+        writer = threading.Thread(target=pipe.write_bytes, args=[data])
+        writer.start()
+        if out == "piped":
+            encode([pipe], tmp_path / out)
+        else:
+            bpe.count_files([pipe], tmp_path / out, work=tmp_path / "work")
+        writer.join()
+    shard = "train-00000.bin"
+    assert (tmp_path / "piped" / shard).read_bytes() == (tmp_path / "file" / shard).read_bytes()
+    assert not (tmp_path / "piped.work").exists()
+    assert read_counts(tmp_path / "counted").summary.n_bytes == len(data)
+    # A file of the system that says it is empty.
+    manifest = encode(["/proc/self/status"], tmp_path / "status")
+    assert manifest.sources[0].name == "status"
+    assert manifest.bytes > 100
 
 
 def test_an_interrupted_run_resumes_with_the_same_bytes(folder: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus import ReadOptions, read_corpus, tables_in
+from bpe_core.corpus import ReadOptions, files_at, read_corpus, tables_in
 from bpe_core.errors import (
     ConfigError,
     CorpusError,
@@ -218,6 +218,33 @@ def test_a_folder_is_read_whole_but_for_hidden_and_binary_files(tmp_path: Path) 
     (tmp_path / "empty").mkdir()
     with pytest.raises(CorpusError, match="has no files"):
         read_corpus(tmp_path / "empty")
+
+
+def test_a_pattern_finds_each_file_once_whatever_links_there_are(tmp_path: Path) -> None:
+    for name in ("a.txt", "in/b.txt", "in/deep/c.txt", ".hidden/d.txt"):
+        (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "data" / name).write_text(name)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "e.txt").write_text("e")
+    for link, target in {
+        "data/in/up": "..",
+        "data/again": "in",
+        "data/in/deep/more": "../../../elsewhere",
+        "data/in/self": ".",
+        "data/in/link.txt": "b.txt",
+    }.items():
+        (tmp_path / link).symlink_to(target)
+    below = ["in/b.txt", "in/deep/c.txt", "in/deep/more/e.txt", "in/link.txt"]
+    for pattern, names in {
+        "data/**/*.txt": ["a.txt", *below],
+        "data/**": ["a.txt", *below],
+        "data/**/deep/**/*.txt": ["in/deep/c.txt", "in/deep/more/e.txt"],
+        "data/i*/**/*.txt": [*below, "in/up/a.txt"],
+        "data/*/*.txt": ["again/b.txt", "again/link.txt", "in/b.txt", "in/link.txt"],
+    }.items():
+        found, is_named = files_at(f"{tmp_path}/{pattern}")
+        assert not is_named
+        assert [file.name for file in found] == [f"data/{name}" for name in names], pattern
 
 
 # Quotes in CSV and TSV
