@@ -8,7 +8,6 @@ import stat
 import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from glob import iglob
 from io import BytesIO
 from math import isfinite
 from pathlib import Path
@@ -17,8 +16,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 import click
 
-from bpe_core.corpus import files_below, is_left_out, is_url
-from bpe_core.errors import ConfigError
+from bpe_core.corpus import files_at, files_below, is_url
+from bpe_core.errors import ConfigError, CorpusError
 
 if TYPE_CHECKING:
     from bpe_core.formats import Choice, Format
@@ -227,9 +226,14 @@ def _check_place(place: Path, kind: str | None, inputs: Sequence[str], *, force:
 
 
 def kind_at(path: str | Path) -> str | None:
-    """Return which of the files that commands write there is at a path, or None."""
+    """Return which of the files that commands write there is at a path, or None.
+
+    A pipe is none of them, and reading from it would take what it has from the command.
+    """
     from bpe_core.formats import written_kind
 
+    if not os.path.isfile(path):
+        return None
     with Path(path).open("rb") as file:
         return written_kind(file, Path(path).name)
 
@@ -249,7 +253,7 @@ def _paths_named(name: str) -> Iterator[str | int]:
     elif os.path.isdir(path):
         yield from (os.path.join(path, each) for each in files_below(path))
     elif not os.path.exists(path):
-        found = iglob(path, recursive=True)
-        yield from (each for each in found if not is_left_out(os.path.basename(each)))
+        with suppress(CorpusError):
+            yield from (file.url for file in files_at(path)[0])
     else:
         yield path

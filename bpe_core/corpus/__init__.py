@@ -56,7 +56,6 @@ if TYPE_CHECKING:
         detect_packing,
         file_suffix,
         files_below,
-        is_left_out,
         is_plain_text,
         is_zip,
         unpacked_name,

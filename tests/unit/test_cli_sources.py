@@ -89,6 +89,18 @@ def test_every_command_reads_standard_input(name: str, corpus: Path, tmp_path: P
     assert printed[0] == printed[1]
 
 
+@pytest.mark.parametrize("options", [(), ("--floor", "2"), ("--processes", "1")])
+def test_a_pipe_is_read_as_a_file_is(options: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("hug hugs hugging\n" * 99)
+    reading, writing = os.pipe()
+    os.write(writing, (tmp_path / "text").read_bytes())
+    os.close(writing)
+    for name, source in (("file", tmp_path / "text"), ("pipe", Path(f"/dev/fd/{reading}"))):
+        succeed("train", source, "--vocab-size", "280", *options, "--out", tmp_path / name)
+    os.close(reading)
+    assert (tmp_path / "file").read_bytes() == (tmp_path / "pipe").read_bytes()
+
+
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "sample-check"])
 def test_text_is_held_out_by_every_command_in_the_same_way(
     name: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
