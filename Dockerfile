@@ -3,7 +3,7 @@
 FROM python:3.11-slim
 
 WORKDIR /app
-COPY requirements.txt ./
+COPY requirements/run.txt requirements/
 COPY scripts/make_venv.sh scripts/
 COPY scripts/container/install.sh scripts/container/
 RUN ["scripts/container/install.sh"]

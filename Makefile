@@ -108,16 +108,18 @@ site: docs ranks
 shelf: .venv/run.stamp
 	$(BIN)/python -m bpe_core fetch --all
 
-.venv/run.stamp: requirements.txt scripts/make_venv.sh
-	PYTHON="$(PYTHON)" scripts/make_venv.sh requirements.txt
+.venv/run.stamp: requirements/run.txt scripts/make_venv.sh scripts/make_command.sh
+	PYTHON="$(PYTHON)" scripts/make_venv.sh requirements/run.txt
+	scripts/make_command.sh .venv
 	touch $@
 
-.venv/dev.stamp: requirements.txt requirements-dev.txt scripts/make_venv.sh
-	PYTHON="$(PYTHON)" scripts/make_venv.sh requirements-dev.txt
+.venv/dev.stamp: requirements/run.txt requirements/dev.txt scripts/make_venv.sh scripts/make_command.sh
+	PYTHON="$(PYTHON)" scripts/make_venv.sh requirements/dev.txt
+	scripts/make_command.sh .venv
 	touch $@ .venv/run.stamp
 
-.venv-bench/run.stamp: requirements.txt requirements-bench.txt scripts/make_venv.sh
-	PYTHON="$(PYTHON)" VENV=.venv-bench scripts/make_venv.sh requirements-bench.txt
+.venv-bench/run.stamp: requirements/run.txt requirements/bench.txt scripts/make_venv.sh
+	PYTHON="$(PYTHON)" VENV=.venv-bench scripts/make_venv.sh requirements/bench.txt
 	touch $@
 
 clean:

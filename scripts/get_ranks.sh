@@ -25,7 +25,7 @@ else
   pip=("${PYTHON:-python3}" -m pip)
 fi
 "${pip[@]}" download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
-  --require-hashes --requirement requirements-ranks.txt --dest "$download"
+  --require-hashes --requirement requirements/ranks.txt --dest "$download"
 mkdir -p "$cache"
 "$python" - "$download" "$cache" <<'PYTHON'
 import sys

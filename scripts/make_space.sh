@@ -12,6 +12,6 @@ if [ "$to" -ef . ]; then
   echo "That is the checkout itself, whose files would be replaced." >&2
   exit 1
 fi
-git archive HEAD app.py LICENSE NOTICE.md requirements.txt .streamlit \
+git archive HEAD app.py LICENSE NOTICE.md requirements/run.txt .streamlit \
   scripts/make_venv.sh scripts/container pages bpe_core ui | tar -x -C "$to"
 cp deploy/space/Dockerfile deploy/space/README.md deploy/space/.gitattributes "$to"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Create .venv (or the folder VENV) and install requirements: make_venv.sh requirements.txt
+# Create .venv (or the folder VENV) and install requirements: make_venv.sh requirements/run.txt
 # Pip compares each download with its hash there.
 set -euo pipefail
 cd "$(dirname "$0")/.."

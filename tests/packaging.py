@@ -51,7 +51,7 @@ def install(wheel: Path, folder: Path, extras: Iterable[str] = ()) -> Path:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     python = folder / "bin" / "python"
     options = ("--quiet", "--no-deps", "--no-index", "--disable-pip-version-check")
-    subprocess.run([*_pip(), "--python", python, "install", *options, wheel], check=True)
+    subprocess.run([*pip_command(), "--python", python, "install", *options, wheel], check=True)
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
     (installed,) = distributions(name=NAME, path=[str(packages)])
     for needed in _required(installed, frozenset(extras)):
@@ -78,7 +78,7 @@ def run_installed(*command: str | Path, cwd: Path, stdin: str = "", **environmen
     return done.stdout
 
 
-def _pip() -> tuple[str, ...]:
+def pip_command() -> tuple[str, ...]:
     """Return the command for pip, which environments made by Debian's venv may lack."""
     base = Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}")
     return sys.executable if find_spec("pip") else str(base), "-m", "pip"

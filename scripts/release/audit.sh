@@ -3,6 +3,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 mkdir -p dist-sbom
-python -m cyclonedx_py requirements requirements.txt --pyproject pyproject.toml \
+python -m cyclonedx_py requirements requirements/run.txt --pyproject pyproject.toml \
   --output-reproducible --output-format JSON --output-file dist-sbom/bpe-explorer.cdx.json
-python -m pip_audit --require-hashes --disable-pip --requirement requirements.txt
+python -m pip_audit --require-hashes --disable-pip --requirement requirements/run.txt

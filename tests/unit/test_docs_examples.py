@@ -104,6 +104,8 @@ def run_command(line: str, targets: set[str], extras: set[str]) -> str:
             pass
         case ["make", target, *_]:
             assert target in targets, target
+        case ["source", ".venv/bin/activate"]:
+            assert "run" in targets
         case ["pip", "install", wanted]:
             found = re.fullmatch(r"(?:\.|bpe-explorer)(?:\[([\w,]+)\])?", wanted)
             assert found, wanted

@@ -7,7 +7,10 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
+import zipfile
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,7 @@ import bpe_core
 from bpe_core.formats.folder_files import MAX_BYTES
 from scripts.check_versions import allowed_versions
 from tests.new_process import ROOT
-from tests.packaging import NAME, copy_source
+from tests.packaging import NAME, copy_source, pip_command
 
 DOCUMENTS = (
     "CHANGELOG.md",
@@ -203,21 +206,21 @@ def test_a_tag_must_name_the_version_and_be_in_the_changelog(tmp_path: Path) -> 
 # Requirements: named once, and pinned with hashes within the range that users may have
 
 
-NAMES = sorted(path.stem for path in (ROOT / "requirements").glob("*.in"))
+REQUIREMENTS = ROOT / "requirements"
+APP = ROOT / "requirements.txt"
+SOURCES = {"run": APP, **{path.stem: path for path in sorted(REQUIREMENTS.glob("*.in"))}}
 
 
 def named(name: str) -> set[str]:
-    """Return the names in a file of requirements/, and in those that it includes."""
-    lines = (ROOT / "requirements" / f"{name}.in").read_text("utf-8").splitlines()
+    """Return the names that a file of requirements/ pins, with those of the files it includes."""
+    lines = SOURCES[name].read_text("utf-8").splitlines()
     found = {Requirement(line).name for line in lines if line and line[0] not in "#-"}
-    included = [line.removeprefix("-r ").removesuffix(".in") for line in lines if line[:2] == "-r"]
-    return found.union(*map(named, included))
+    return found | named("run") if f"-r ../{APP.name}" in lines else found
 
 
 def pins(name: str) -> dict[str, tuple[Version, list[str]]]:
-    """Return the version and the hashes of each package in the file made from requirements/."""
-    file = "requirements.txt" if name == "main" else f"requirements-{name}.txt"
-    text = (ROOT / file).read_text("utf-8")
+    """Return the version and the hashes of each package in a file of requirements/."""
+    text = (REQUIREMENTS / f"{name}.txt").read_text("utf-8")
     assert "://" not in text, "the place of an index"
     pinned = re.findall(r"(?m)^([a-z0-9-]+)==([^\s;]+)((?:[^\n]*\\\n)(?:    --hash=.+\n)+)", text)
     assert len(pinned) == len(re.findall("(?m)^[a-z]", text))
@@ -227,17 +230,71 @@ def pins(name: str) -> dict[str, tuple[Version, list[str]]]:
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_a_person_reads_what_the_app_needs_and_pip_what_is_pinned(tmp_path: Path) -> None:
+    lines = [line for line in APP.read_text("utf-8").splitlines() if line and line[0] != "#"]
+    # Pip takes the hashes of a package from the first line that names it.
+    assert lines[0] == "-r requirements/run.txt"
+    assert {"streamlit", "plotly", "pandas", "regex"} <= set(lines)
+    assert sorted(named("run")) == sorted(lines[1:])
+    (wheel,) = build_empty_wheel(tmp_path / "some")
+    install = [*pip_command(), "install", "--dry-run", "--no-index", "--no-deps"]
+    install += ["--target", tmp_path / "target", "--find-links", tmp_path / "some"]
+    (tmp_path / "requirements").mkdir()
+    (tmp_path / "requirements.txt").write_text("-r requirements/run.txt\nempty\n")
+    digest = sha256(wheel.read_bytes()).hexdigest()
+    for hash, is_taken in ((digest, True), ("0" * 64, False)):
+        lock = tmp_path / "requirements" / "run.txt"
+        lock.write_text(f"empty==1.0 \\\n    --hash=sha256:{hash}\n")
+        done = subprocess.run(
+            [*install, "-r", tmp_path / "requirements.txt"], capture_output=True, check=False
+        )
+        assert (done.returncode == 0) is is_taken, done.stderr
+
+
+def build_empty_wheel(folder: Path) -> list[Path]:
+    folder.mkdir()
+    metadata = "Metadata-Version: 2.1\nName: empty\nVersion: 1.0\n"
+    tag = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    with zipfile.ZipFile(folder / "empty-1.0-py3-none-any.whl", "w") as archive:
+        archive.writestr("empty-1.0.dist-info/METADATA", metadata)
+        archive.writestr("empty-1.0.dist-info/WHEEL", tag)
+        archive.writestr("empty-1.0.dist-info/RECORD", "")
+    return [*folder.iterdir()]
+
+
+@pytest.mark.parametrize("name", SOURCES)
 def test_what_is_named_is_pinned_with_hashes(name: str) -> None:
     pinned = pins(name)
     assert named(name) <= pinned.keys()
     assert all(hashes for _, hashes in pinned.values())
 
 
-@pytest.mark.parametrize("name", [each for each in NAMES if each != "main"])
+@pytest.mark.parametrize("name", [each for each in SOURCES if each != "run"])
 def test_each_package_has_one_version_everywhere(name: str) -> None:
-    main, other = pins("main"), pins(name)
-    assert not [each for each in main.keys() & other.keys() if main[each] != other[each]]
+    run, other = pins("run"), pins(name)
+    assert not [each for each in run.keys() & other.keys() if run[each] != other[each]]
+
+
+def test_the_command_of_a_checkout_runs_from_any_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "an environment" / "bin"
+    folder.mkdir(parents=True)
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    subprocess.run([ROOT / "scripts" / "make_command.sh", folder.parent], check=True)
+    done = subprocess.run(
+        [folder / "bpe", "encode", "gpt2"],
+        input="The quick brown fox",
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert done.stdout == "464 2068 7586 21831\n"
+    for stamp in ("run", "dev"):
+        rule = re.search(rf"(?m)^\.venv/{stamp}\.stamp:.*\n((?:\t.+\n)+)", read("Makefile"))
+        assert rule is not None
+        assert "\tscripts/make_command.sh .venv\n" in rule[1]
 
 
 def test_every_requirement_of_the_package_is_pinned_within_its_range() -> None:
