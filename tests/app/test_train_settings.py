@@ -51,6 +51,21 @@ def test_an_exact_size_is_used_and_the_slider_goes_to_the_nearest(open_app: Open
         assert app.number_input(key=f"settings_exact_byte_size_{size}").value == size
 
 
+@pytest.mark.parametrize("typed", [5_000, 100_000, 299])
+def test_an_emptied_size_returns_to_the_suggested_one(open_app: OpenApp, typed: int) -> None:
+    app = open_app()
+    first = app.number_input(key="settings_exact_byte_size_4096")
+    first.set_value(typed).run()
+    nearest = app.select_slider(key="settings_byte_size").value
+    field = app.number_input(key=f"settings_exact_byte_size_{nearest}")
+    assert field.value == typed
+    # The browser puts this into a field that is left empty.
+    field.set_value(field.proto.default).run()
+    assert "Vocabulary size **4,096**" in page_text(app)
+    assert app.select_slider(key="settings_byte_size").value == 4_096
+    assert app.number_input(key="settings_exact_byte_size_4096").value == 4_096
+
+
 def find_train_button(app: AppTest) -> tuple[int, ...]:
     """Return the button's place in the page: its index in each block around it."""
 

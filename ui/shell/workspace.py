@@ -79,8 +79,8 @@ def has_widget(key: str) -> bool:
     return st.session_state.get(key) is not None
 
 
-def start_choice(key: str, value: str) -> None:
-    """Set a widget in which nothing is chosen; call before the widget is drawn."""
+def start_choice(key: str, value: str | float) -> None:
+    """Set a widget that has no value yet; call before the widget is drawn."""
     if st.session_state.get(key) is None:
         st.session_state[key] = value
 

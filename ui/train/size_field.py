@@ -169,9 +169,11 @@ def _slider_and_field(slider: _Slider, limits: FieldLimits) -> int | None:
                 st.markdown(f":gray[:small[{sizes[0]:,}]]", width="content")
                 st.space("stretch")
                 st.markdown(f":gray[:small[{sizes[-1]:,}]]", width="content")
+        # The first value is what an emptied field returns to: the suggested size.
+        workspace.start_choice(_exact_key(key, size), float(size))
         value = number_input(
             "Exact vocabulary size",
-            size,
+            slider.first,
             key=_exact_key(key, size),
             label_visibility="collapsed",
             width=_FIELD_WIDTH,
