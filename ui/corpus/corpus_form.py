@@ -124,16 +124,20 @@ def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, D
             persist_state="session",
         )
     chosen = None
+    form = st.container()
+    # The line is there even without a text, so that the form below does not move. Made before the
+    # text is read, it shows that, and no longer what it said of the text before.
+    row = heading_row("corpus_line")
+    line = row.empty()
     with errors_shown():
-        found = _read(source)
-        # The line is there even without a text, so that the form below does not move.
-        row = heading_row("corpus_line")
+        with form:
+            found = _read(source, line)
         if found is None:
-            row.markdown(":gray[:small[No text yet.]]", width="content")
+            line.markdown(":gray[:small[No text yet.]]", width="content")
         elif found.corpus.is_counted and not takes_counts:
             st.error(plain_markdown(_NEEDS_TEXT, 600))
         else:
-            chosen = _divide(found, ORIGINS[source], row)
+            chosen = _divide(found, ORIGINS[source], row, line)
     choice_to_address(ORIGINS[source])
     missing = workspace.get(CorpusForm).missing_corpus
     if chosen is None and missing:
@@ -164,12 +168,12 @@ def show_corpus(chosen: ChosenCorpus, pretokenizer: str | None) -> bool:
     return pretokens is not None
 
 
-def _read(source: str) -> ReadCorpus | None:
-    """Read a corpus from a source, and return it with its title."""
+def _read(source: str, line: DeltaGenerator) -> ReadCorpus | None:
+    """Read a corpus from a source, and return it with its title; `line` may show how far it is."""
     if source == "Upload":
         percent = workspace.widget_number("corpus_held_out")
         share = (HELD_OUT_PERCENT if percent is None else percent) / 100
-        return read_uploads(share, held_out_by())
+        return read_uploads(share, held_out_by(), line)
     if source == "Paste":
         text = large_text_area(
             "Text to train on",
@@ -205,21 +209,22 @@ def _read(source: str) -> ReadCorpus | None:
         return ReadCorpus(load_sample(sample_id), sample.title, about=sample.description)
 
 
-def _divide(found: ReadCorpus, source: Source, row: DeltaGenerator) -> ChosenCorpus | None:
+def _divide(
+    found: ReadCorpus, source: Source, row: DeltaGenerator, line: DeltaGenerator
+) -> ChosenCorpus | None:
     """Divide a corpus as its visitor chooses; return None while there is no held-out text.
 
-    Its size is written into the row, in which all else is folded.
+    Its size is written into the line at the row's start; all else is folded into the row.
     """
     corpus, title = found.corpus, found.title
     if isinstance(corpus, CountsCorpus):
         st.markdown(f":gray[:small[{text_sentence(corpus)}]]", help=tooltip("Held-out text"))
-        line, consists_of = row.empty(), _fold_parts(row)
+        consists_of = _fold_parts(row)
         words = counted(len(corpus.word_counts or ()), "distinct word")
         line.markdown(f":gray[:small[{words} · {corpus.n_bytes:,} bytes]]", width="content")
         training, held_out = corpus.split(0.0)
         origin = chosen_origin(source, HELD_OUT_PERCENT)
         return ChosenCorpus(corpus, title, origin, 0.0, None, training, held_out, consists_of)
-    line = row.empty()
     with _fold_parts(row):
         if found.about:
             st.markdown(found.about)

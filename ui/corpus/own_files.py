@@ -16,7 +16,7 @@ from ui.host import cached
 from ui.look import plain_markdown
 from ui.shell import address, check_uploaded, counted_as_kept, upload_files, workspace
 from ui.storage import UploadedCorpus, keep_uploaded, load_uploaded
-from ui.work import progress_on, read_files, show_reading_notes, waiting_on
+from ui.work import ReadingBar, read_files, show_reading_notes
 
 Use = Literal["own", "other", "held_file"]
 """The files compared on, those in place of the held-out text in a chart, and those held out; also
@@ -75,16 +75,17 @@ def ask_for_files(
 
 def _keep_files(use: Use, uploads: list[UploadedFile], max_bytes: int) -> bool:
     """Read and keep files, and return True; if that fails, show why and return False."""
-    bar = st.empty()
+    bar = ReadingBar(st.empty(), cast("list[Upload]", uploads))
     try:
         check_uploaded()
+        bar.announce()
         corpus = read_files(
             cast("list[Upload]", uploads),
             {},
             encoding={},
             held_out_share=0.0,
-            on_progress=progress_on(bar, sum(upload.size for upload in uploads)),
-            on_wait=waiting_on(bar),
+            on_progress=bar.progress,
+            on_wait=bar.wait,
         )
         title = joined([upload.name for upload in uploads], "files")
         kept = UploadedCorpus(_checked(corpus, max_bytes), title)
@@ -94,7 +95,7 @@ def _keep_files(use: Use, uploads: list[UploadedFile], max_bytes: int) -> bool:
         st.error(plain_markdown(str(error), 600))
         return False
     finally:
-        bar.empty()
+        bar.close()
     return True
 
 

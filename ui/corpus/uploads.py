@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Final, NamedTuple, cast
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.corpus import Corpus, CountsCorpus, DecodingErrors, FiledCorpus, Note, Upload
@@ -25,7 +27,7 @@ from ui.look import plain_markdown, size_text
 from ui.run import corpus_summary
 from ui.shell import LIMIT, check_uploaded, counted_as_kept, upload_files, workspace
 from ui.storage import UploadedCorpus, keep_uploaded, upload_held_out
-from ui.work import progress_on, read_files, waiting_on
+from ui.work import ReadingBar, read_files
 
 USUAL: Final = "usual"
 """The value of the widget for what is held out if nothing is chosen, as `Corpus.split` has it."""
@@ -44,10 +46,13 @@ class ReadCorpus:
     """What it is, in a sentence."""
 
 
-def read_uploads(held_out_share: float, held_out_by: str | None) -> ReadCorpus | None:
+def read_uploads(
+    held_out_share: float, held_out_by: str | None, place: DeltaGenerator
+) -> ReadCorpus | None:
     """Draw the choice of files; return their corpus, or None without files.
 
-    A large corpus is divided while it is read. Raises what reading them raises.
+    While they are read, `place` shows which and how far. A large corpus is divided then. Raises
+    what reading them raises.
     """
     uploads = upload_files(
         "Files to train on",
@@ -68,18 +73,27 @@ def read_uploads(held_out_share: float, held_out_by: str | None) -> ReadCorpus |
             return None
         st.markdown(f"Uploaded before: **{plain_markdown(kept.title)}**")
         return ReadCorpus(kept.corpus, kept.title, tuple(kept.corpus.columns))
+    with closing(ReadingBar(place, cast("list[Upload]", uploads))) as bar:
+        return _read_chosen(uploads, HeldOutPlan(held_out_share, held_out_by), bar)
+
+
+def _read_chosen(
+    uploads: list[UploadedFile], wanted: HeldOutPlan, bar: ReadingBar
+) -> ReadCorpus | None:
+    """Draw the choices of columns and encodings, and read the files if they have not been yet."""
+    kept = workspace.get(ReadUploads)
+    if kept.corpus is None:
+        bar.announce()
     file_ids = tuple(upload.file_id for upload in uploads)
     counts, texts = counts_among(uploads)
     files = cast("list[Upload]", texts)
     encodings = encoding_fields(kept.guesses)
     errors = replace_field(kept.guesses)
     excerpts = st.container()
-    bar = st.empty()
-    tables = corpus_summary.uploaded_tables(files, file_ids, encodings, errors, waiting_on(bar))
+    tables = corpus_summary.uploaded_tables(files, file_ids, encodings, errors, bar.wait)
     columns = column_fields(tables)
-    bar.empty()
     others = _other_columns(tables, columns)
-    held_out = HeldOutPlan(held_out_share, held_out_by, others)
+    held_out = wanted._replace(columns=others)
     source = (
         held_out.column or "",
         *file_ids,
@@ -89,9 +103,9 @@ def read_uploads(held_out_share: float, held_out_by: str | None) -> ReadCorpus |
     )
     if kept.corpus is None or kept.source != source:
         if counts is None:
-            _read_with_column(texts, columns, encodings, errors, source, held_out)
+            _read_with_column(texts, columns, encodings, errors, source, held_out, bar)
         else:
-            _read_counts(counts, texts, columns, encodings, errors, source)
+            _read_counts(counts, texts, columns, encodings, errors, source, bar)
         kept = workspace.get(ReadUploads)
     if kept.corpus is None:
         return None
@@ -137,15 +151,16 @@ def _read_with_column(
     errors: DecodingErrors,
     source: tuple[str, ...],
     held_out: HeldOutPlan,
+    bar: ReadingBar,
 ) -> None:
     """Read the files as `_read` does; if a column cannot be read, hold out as usual."""
     try:
-        _read(uploads, columns, encodings, errors, source, held_out)
+        _read(uploads, columns, encodings, errors, source, held_out, bar)
     except CorpusError as error:
         if held_out.column is None:
             raise
         usual = held_out._replace(by=None)
-        _read(uploads, columns, encodings, errors, ("", *source[1:]), usual)
+        _read(uploads, columns, encodings, errors, ("", *source[1:]), usual, bar)
         st.error(plain_markdown(str(error), 600))
         workspace.set_widget("corpus_held_by", USUAL)
 
@@ -157,10 +172,10 @@ def _read(
     errors: DecodingErrors,
     source: tuple[str, ...],
     held_out: HeldOutPlan,
+    bar: ReadingBar,
 ) -> None:
     """Read the files into the workspace; run the page again if encodings were guessed."""
-    bar = st.empty()
-    progress = progress_on(bar, sum(upload.size for upload in uploads))
+    bar.announce()
     files = cast("list[Upload]", uploads)
     is_first = not workspace.get(ReadUploads).guesses
     try:
@@ -172,15 +187,13 @@ def _read(
             held_out_share=held_out.share,
             held_out_by=None if upload_held_out(held_out.by) is not None else held_out.by,
             kept_column=held_out.column,
-            on_progress=progress,
-            on_wait=waiting_on(bar),
+            on_progress=bar.progress,
+            on_wait=bar.wait,
         )
     except TextDecodingError as error:
-        bar.empty()
         if is_first and len(uploads) == 1:
             _offer_encodings([Note("undecodable", uploads[0].name, str(error))])
         raise
-    bar.empty()
     title = joined(_names_read([upload.name for upload in uploads], corpus), "files")
     kept_id = _kept_id(corpus, title)
     workspace.update(ReadUploads, corpus=corpus, title=title, id=kept_id, source=source)
@@ -197,13 +210,14 @@ def _read_counts(
     encodings: Encodings,
     errors: DecodingErrors,
     source: tuple[str, ...],
+    bar: ReadingBar,
 ) -> None:
     """Read a file of counts into the workspace, with the text of the other files."""
     text = None
     if texts:
         # Marked as unfinished, since the page may run again once the text is read.
         undivided = HeldOutPlan(0.0, None)
-        _read(texts, columns, encodings, errors, (*source, "text of counts"), undivided)
+        _read(texts, columns, encodings, errors, (*source, "text of counts"), undivided, bar)
         text = workspace.get(ReadUploads).corpus
     workspace.update(ReadUploads, corpus=None, id="")
     corpus = read_counts_file(counts, text)

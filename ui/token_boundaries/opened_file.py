@@ -12,21 +12,22 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from bpe_core.corpus import Note
 from ui.corpus import find_text, own_reading, set_own_text
 from ui.look import plain_markdown
-from ui.work import progress_on, read_beginning, show_reading_notes, waiting_on
+from ui.work import ReadingBar, read_beginning, show_reading_notes
 
 
 def read_file(upload: UploadedFile) -> tuple[str, int, Sequence[Note]]:
     """Return what is read of a file, the number of characters that it has, and notes."""
-    bar = st.empty()
+    bar = ReadingBar(st.empty(), [upload])
     try:
+        bar.announce()
         corpus, n_characters = read_beginning(
             [upload],
             own_reading.MAX_CHARACTERS,
-            on_progress=progress_on(bar, upload.size),
-            on_wait=waiting_on(bar),
+            on_progress=bar.progress,
+            on_wait=bar.wait,
         )
     finally:
-        bar.empty()
+        bar.close()
     return own_reading.joined(corpus), n_characters, corpus.file_notes
 
 

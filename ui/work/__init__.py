@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from ui.work.background import Background, TooMuchWorkError, UnknownWorkError, stopper
     from ui.work.jobs import JobStatus, LiveTraining
     from ui.work.reading import (
+        ReadingBar,
         describe_tables,
-        progress_on,
         read_beginning,
         read_files,
         show_reading_notes,
-        waiting_on,
     )
     from ui.work.task import Progress, Status, Task, Work
     from ui.work.training_report import TrainingReport, duration

@@ -29,11 +29,12 @@ from bpe_core.corpus import (
     read_beginning_in_process,
     read_corpus,
     read_in_process,
+    source_size,
     tables_in,
     worth_a_process,
 )
 from bpe_core.files import make_store_folder
-from ui.look import plain_markdown
+from ui.look import plain_markdown, size_text
 from ui.work.training_report import duration
 
 MAX_ARCHIVE_FILES: Final = 10_000
@@ -154,6 +155,7 @@ _MAX_LISTED = 100
 _MAX_LENGTH = 400
 _SECONDS_BEFORE_BAR = 0.5
 _SECONDS_BETWEEN_DRAWINGS = 0.1
+_MAX_NAME = 40
 
 
 def show_reading_notes(notes: Sequence[Note]) -> None:
@@ -177,32 +179,56 @@ def _list(group: NoteGroup) -> None:
     st.markdown("\n".join(lines))
 
 
-def waiting_on(bar: DeltaGenerator) -> Callable[[], object]:
-    """Return a function that shows that others' files are read first; a script can stop there."""
-    return lambda: bar.progress(0.0, "Waiting for other visitors’ files to be read.")
-
-
-def progress_on(bar: DeltaGenerator, n_bytes: int) -> Callable[[float], None]:
-    """Return a function that draws the progress of a reading that takes longer than a moment.
+class ReadingBar:
+    """Shows in one place that files are read, and how far; nothing if that takes a moment.
 
     Drawing also lets the visitor stop it: if they have removed a file or used another widget,
     Streamlit stops the script there and runs the page again.
     """
-    started = drawn_at = time.monotonic()
 
-    def draw(part: float) -> None:
-        nonlocal drawn_at
+    def __init__(self, place: DeltaGenerator, files: Sequence[Upload]) -> None:
+        self._place = place
+        self._files = files
+        self._megabytes = sum(map(source_size, files)) / 1e6
+        self._started = self._drawn_at = time.monotonic()
+        self._is_drawn = False
+
+    def announce(self) -> None:
+        """Show at once what is read, if it is so much that a process reads it."""
+        if worth_a_process(self._files):
+            self._draw(0.0, f"Reading {self._what()}, {size_text(self._megabytes * 1e6)}.")
+
+    def wait(self) -> None:
+        """Show that others' files are read first."""
+        self._draw(0.0, f"Waiting for other visitors’ files to be read before {self._what()}.")
+
+    def progress(self, part: float) -> None:
+        """Show how much is read, and how long the rest will take."""
         now = time.monotonic()
-        seconds = now - started
-        if not part or seconds < _SECONDS_BEFORE_BAR or now - drawn_at < _SECONDS_BETWEEN_DRAWINGS:
+        seconds = now - self._started
+        if (
+            not part
+            or seconds < _SECONDS_BEFORE_BAR
+            or now - self._drawn_at < _SECONDS_BETWEEN_DRAWINGS
+        ):
             return
-        drawn_at = now
-        megabytes = n_bytes / 1e6
-        bar.progress(
+        self._drawn_at = now
+        self._draw(
             min(1.0, part),
-            f"Reading {part * megabytes:,.0f} of {megabytes:,.0f} MB, "
-            f"{part * megabytes / seconds:,.0f} MB a second, "
+            f"Reading {self._what()}: {part * self._megabytes:,.0f} of {self._megabytes:,.0f} MB, "
+            f"{part * self._megabytes / seconds:,.0f} MB a second, "
             f"{duration(seconds * (1 - part) / part)} left. To stop, remove the file.",
         )
 
-    return draw
+    def close(self) -> None:
+        """Remove what was drawn."""
+        if self._is_drawn:
+            self._place.empty()
+
+    def _draw(self, part: float, words: str) -> None:
+        self._is_drawn = True
+        self._place.progress(part, words)
+
+    def _what(self) -> str:
+        names = [file.name for file in self._files]
+        return plain_markdown(names[0] if len(names) == 1 else f"{len(names)} files", _MAX_NAME)
