@@ -38,6 +38,9 @@ Each message states what was found, where, and what to do about it.
 
 from __future__ import annotations
 
+import errno
+from typing import Final
+
 
 class BpeError(Exception):
     """Base of all errors that a caller of this package can cause and may want to catch."""
@@ -172,3 +175,34 @@ class MissingExtraError(BpeError, ImportError):
 
 class UnavailableError(BpeError, OSError):
     """External data that is not cached and cannot be downloaded now."""
+
+
+_REMEDIES: Final = {
+    "ENOSPC": "Free some space there, or choose another disk.",
+    "EDQUOT": "Delete files of yours there, or choose another disk.",
+    "EFBIG": "Choose another disk, or raise the limit on the size of files (ulimit -f).",
+    "EROFS": "Choose a folder that can be written.",
+    "EACCES": "Check the permissions of the path and its folders.",
+    "EPERM": "Check the permissions of the path and its folders.",
+    "EISDIR": "Name a file.",
+    "ENAMETOOLONG": "Choose a shorter name.",
+    "EMFILE": "Close other files, or raise the limit on open ones (ulimit -n).",
+    "ENFILE": "Close other programs, or raise the system's limit on open files.",
+    "EIO": "Check the disk, or the network that it is on, and try again.",
+    "ESTALE": "Try again.",
+    "ETIMEDOUT": "Check the network, and try again.",
+    "ENOMEM": "Close other programs, or use a machine with more memory.",
+}
+
+
+def explain(error: OSError, otherwise: str = "Check the path.") -> str:
+    """Return what the system says of a file that it cannot read or write, and what to do about it.
+
+    >>> explain(OSError(errno.ENOSPC, "No space left on device"))
+    'No space left on device. Free some space there, or choose another disk.'
+    >>> explain(OSError(errno.ENOTDIR, "Not a directory"), "Name another.")
+    'Not a directory. Name another.'
+    """
+    reason = " ".join((error.strerror or str(error) or type(error).__name__).split())
+    remedy = _REMEDIES.get(errno.errorcode.get(error.errno or 0, ""), otherwise)
+    return f"{reason[:300].rstrip('.')}. {remedy}"

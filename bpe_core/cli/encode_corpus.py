@@ -24,7 +24,7 @@ from bpe_core.cli.scale import Workers, engine_options
 from bpe_core.cli.streams import Bar, StandardInput
 from bpe_core.cli.support import load_encoder
 from bpe_core.corpus import is_url
-from bpe_core.errors import ConfigError
+from bpe_core.errors import ConfigError, explain
 
 if TYPE_CHECKING:
     from bpe_core.corpus import DecodingErrors
@@ -271,7 +271,7 @@ def _save_input(path: Path) -> None:
             shutil.copyfileobj(given, file, _PIECE)
     except OSError as error:
         raise ConfigError(
-            f"{path} cannot be written: {error.strerror}. Choose another --out."
+            f"{path} cannot be written: {explain(error, 'Choose another --out.')}"
         ) from None
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, cast
 import click
 
 from bpe_core.corpus import files_at, files_below, is_url
-from bpe_core.errors import ConfigError, CorpusError
+from bpe_core.errors import ConfigError, CorpusError, explain
 
 if TYPE_CHECKING:
     from bpe_core.formats import Choice, Format
@@ -119,7 +119,7 @@ def write_output(data: bytes, out: str) -> None:
         write_whole(Path(out), data)
     except OSError as error:
         raise ConfigError(
-            f"{out} cannot be written: {error.strerror}. Choose another path."
+            f"{out} cannot be written: {explain(error, 'Choose another path.')}"
         ) from None
 
 
@@ -200,7 +200,7 @@ def _check_places(
             raise ConfigError(f"{str(place)!r} is not a path: it contains a NUL.") from None
         except OSError as error:
             raise ConfigError(
-                f"{place} cannot be written: {error.strerror}. Choose another path."
+                f"{place} cannot be written: {explain(error, 'Choose another path.')}"
             ) from None
 
 

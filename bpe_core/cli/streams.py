@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bpe_core.errors import CorpusError
+from bpe_core.errors import CorpusError, explain
 
 if TYPE_CHECKING:
     from bpe_core.published import FetchProgress
@@ -128,7 +128,7 @@ class StandardInput:
             return sys.stdin.buffer.read(size)
         except OSError as error:
             raise CorpusError(
-                f"Standard input cannot be read: {error.strerror}. Name a file, or pipe text to "
+                f"Standard input cannot be read: {explain(error, '')} Name a file, or pipe text to "
                 "the command."
             ) from None
 
@@ -137,10 +137,11 @@ def describe_output_error(error: OSError | UnicodeEncodeError) -> str:
     """Return what went wrong while standard output was written, and what to do.
 
     >>> describe_output_error(OSError(28, "No space left on device"))
-    'Standard output cannot be written: No space left on device.'
+    'Standard output cannot be written: No space left on device. Free some space there, or choose \
+another disk.'
     """
     if isinstance(error, OSError):
-        return f"Standard output cannot be written: {error.strerror or error}."
+        return f"Standard output cannot be written: {explain(error, '')}".rstrip()
     character = error.object[error.start]
     return (
         f"Standard output cannot be written: its encoding, {sys.stdout.encoding}, has no "

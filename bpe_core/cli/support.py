@@ -26,6 +26,7 @@ from bpe_core.errors import (
     FormatError,
     TextDecodingError,
     TokenizationError,
+    explain,
 )
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class ErrorLineGroup(click.Group):
             if error.filename is None:  # while standard output was written
                 raise
             raise click.ClickException(
-                f"{str(error.filename)!r}: {error.strerror}. Check the path and its permissions."
+                f"{str(error.filename)!r}: {explain(error, 'Check the path and its permissions.')}"
             ) from None
 
     def _in_options(self, message: str, command: str | None, *, names: bool) -> str:

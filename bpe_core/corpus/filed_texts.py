@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.corpus.spans import Span
-from bpe_core.errors import CorpusError
+from bpe_core.errors import CorpusError, explain
 from bpe_core.files import open_regular
 
 
@@ -95,8 +95,8 @@ class TextsWriter:
             yield
         except OSError as error:
             raise CorpusError(
-                f"{self._path} cannot be written: {error.strerror}. Free some space there, or set "
-                "TMPDIR to another folder."
+                f"{self._path} cannot be written: {explain(error, '')} Set TMPDIR to another "
+                "folder."
             ) from None
 
 

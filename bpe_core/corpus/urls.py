@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
 
 from bpe_core.corpus.file_kinds import files_below, is_left_out
-from bpe_core.errors import BpeError, CorpusError, MissingFileError
+from bpe_core.errors import BpeError, CorpusError, MissingFileError, explain
 from bpe_core.extras import needs_extra
 from bpe_core.files import make_folder, open_whole
 
@@ -349,16 +349,16 @@ def unreadable(url: str, error: Exception, done: str = "read") -> CorpusError:
     >>> print(unreadable("a.txt", FileNotFoundError(2, "No such file or directory")))
     'a.txt' cannot be read: No such file or directory. Check the path.
     """
-    reason = getattr(error, "strerror", None) or str(error).strip() or type(error).__name__
+    check = f"Check the {_guess_kind(url)}."
+    found = (
+        error if isinstance(error, OSError) else OSError(str(error).strip() or type(error).__name__)
+    )
     kind = CorpusError
     if isinstance(error, FileNotFoundError):
-        kind, reason = MissingFileError, os.strerror(2)
-    if isinstance(error, UnicodeEncodeError) or "embedded null" in reason:
-        reason = "it contains a NUL or a lone surrogate"
-    return kind(
-        f"{shown(url)!r} cannot be {done}: {' '.join(reason.split())[:300]}. Check the "
-        f"{_guess_kind(url)}."
-    )
+        kind, found = MissingFileError, FileNotFoundError(2, os.strerror(2))
+    if isinstance(error, UnicodeEncodeError) or "embedded null" in str(error):
+        found = OSError("it contains a NUL or a lone surrogate")
+    return kind(f"{shown(url)!r} cannot be {done}: {explain(found, check)}")
 
 
 def _guess_kind(name: str) -> str:

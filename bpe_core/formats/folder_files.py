@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
 from bpe_core.corpus import TRAINED_ON_ENDING, is_zip
-from bpe_core.errors import BpeError, ConfigError, FormatError, MissingFileError
+from bpe_core.errors import BpeError, ConfigError, FormatError, MissingFileError, explain
 from bpe_core.files import ARCHIVE_DAMAGE
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped, without_tensors
 from bpe_core.published import PAIR, SIDECARS, HubName, is_hub_name, snapshot_folder
@@ -123,7 +123,7 @@ def read_files_at(path: Path, name: str = "") -> dict[str, bytes]:
     except (FileNotFoundError, NotADirectoryError):
         raise MissingFileError(f"{name} does not exist. Check the path.") from None
     except OSError as error:
-        raise FormatError(f"{name} cannot be read: {error.strerror}. Check the path.") from None
+        raise FormatError(f"{name} cannot be read: {explain(error)}") from None
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from bpe_core.checks import describe, is_a
-from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError, MissingFileError
+from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError, MissingFileError, explain
 from bpe_core.files import make_folder, write_whole
 from bpe_core.formats import (
     gpt2_files,
@@ -184,7 +184,7 @@ def write_files(files: Mapping[str, bytes], path: str | os.PathLike[str]) -> lis
         raise FormatError(_no_path(path)) from None
     except OSError as error:
         raise FormatError(
-            f"{path} cannot be written: {error.strerror}. Choose another path."
+            f"{path} cannot be written: {explain(error, 'Choose another path.')}"
         ) from None
     return places
 

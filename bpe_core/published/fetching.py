@@ -12,7 +12,13 @@ from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import IO, Final
 
-from bpe_core.errors import FormatError, IntegrityError, MissingExtraError, UnavailableError
+from bpe_core.errors import (
+    FormatError,
+    IntegrityError,
+    MissingExtraError,
+    UnavailableError,
+    explain,
+)
 from bpe_core.files import make_folder, write_whole
 from bpe_core.published.cache import cache_folder, cached_path, cached_state, read_cached
 from bpe_core.published.catalogue import CATALOGUE, Published, published
@@ -180,7 +186,7 @@ def _keep(found: Published, data: bytes) -> None:
         raise
     except OSError as error:
         raise UnavailableError(
-            f"{folder} cannot be written: {error.strerror}. Name another folder with "
+            f"{folder} cannot be written: {explain(error, '')} Name another folder with "
             "BPE_EXPLORER_TOKENIZERS."
         ) from None
 

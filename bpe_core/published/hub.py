@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from bpe_core.errors import IntegrityError, ProcessError, UnavailableError
+from bpe_core.errors import IntegrityError, ProcessError, UnavailableError, explain
 from bpe_core.extras import needs_extra
 from bpe_core.processes import GB, Limits, Report
 from bpe_core.published.hub_names import (
@@ -153,5 +153,5 @@ def _keep(name: HubName, pinned: HubName, folder: Path) -> None:
 
 def _not_writable(cache: Path, error: OSError) -> UnavailableError:
     return UnavailableError(
-        f"{cache} cannot be written: {error.strerror}. Name another folder with HF_HUB_CACHE."
+        f"{cache} cannot be written: {explain(error, '')} Name another folder with HF_HUB_CACHE."
     )

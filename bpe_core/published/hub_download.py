@@ -20,6 +20,7 @@ from bpe_core.errors import (
     FormatError,
     IntegrityError,
     UnavailableError,
+    explain,
 )
 from bpe_core.extras import needs_extra
 from bpe_core.processes import Report
@@ -244,7 +245,7 @@ def _unavailable(name: HubName, error: BaseException) -> UnavailableError:
         return _strange(endpoint)
     if type(error) is OSError:
         if error.strerror:
-            return UnavailableError(f"The cache cannot be written: {error.strerror}.")
+            return UnavailableError(f"The cache cannot be written: {explain(error, '').rstrip()}")
         # The client's own check of the size.
         return UnavailableError("A file arrived incomplete. Nothing was kept. Try again.")
     return UnavailableError(

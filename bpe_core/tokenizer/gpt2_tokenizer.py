@@ -16,7 +16,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
-from bpe_core.errors import FormatError, IntegrityError
+from bpe_core.errors import FormatError, IntegrityError, explain
 from bpe_core.extras import missing_extra
 from bpe_core.kernels import without_garbage_collection
 from bpe_core.tokenizer.tables import TokenTable
@@ -147,7 +147,7 @@ def _verified(file: Path) -> bytes:
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise FormatError(f"{file.name} cannot be read: {error.strerror}.") from None
+        raise FormatError(f"{file.name} cannot be read: {explain(error)}") from None
     found = hashlib.sha256(data).hexdigest()
     if found != _SHA256[file.name]:
         raise IntegrityError(

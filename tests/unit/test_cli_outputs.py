@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -401,3 +402,33 @@ def test_the_library_writes_to_devices_through_links_and_keeps_modes() -> None:
     Path("loop").symlink_to("loop")
     with pytest.raises(bpe.BpeError, match="loop cannot be written"):
         bpe.save(RUN.tokenizer, "loop")
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.ENOSPC, "No space left on device. Free some space there, or choose another disk."),
+        (errno.EROFS, "Read-only file system. Choose a folder that can be written."),
+        (errno.EMFILE, "Too many open files. Close other files, or raise the limit"),
+        (errno.EACCES, "Permission denied. Check the permissions of the path"),
+    ],
+    ids=errno.errorcode.get,
+)
+def test_what_to_do_fits_what_the_system_says(
+    number: int, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.txt").write_text("hug hugs")
+
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    for line in (
+        "encode-corpus a.txt -t gpt2 --out tokens",
+        "train a.txt --vocab-size 260 --out a",
+    ):
+        with monkeypatch.context() as context:
+            context.chdir(tmp_path)
+            context.setattr(os, "replace", fail)
+            result = commands.run(*line.split())
+        assert result.exit_code == 1
+        assert f"cannot be written: {remedy}" in " ".join(result.output.split())
