@@ -5,9 +5,10 @@ documents, or an error that names the file and the place.
 
 Open `corpus` first, then `read_corpus`. `file_kinds` recognises files by their names and first
 bytes; `readers`, `archives`, `tables` and `text_decoding` read them within a `budget`, Parquet
-files in their own process (`parquet_process`). `samples` has the built-in corpora, `held_out`
-chooses the part kept from training, `held_out_file` writes it, `trained_on` recognises what a
-tokenizer was trained on, `spans` where to cut, and `composition` returns the shares of
+files in their own process (`parquet_process`). `separated` finds the rows of CSV, `json_rows` those
+of JSON, and `encoding_guess` the encoding of what is not UTF-8. `samples` has the built-in corpora,
+`held_out` chooses the part kept from training, `held_out_file` writes it, `trained_on` recognises
+what a tokenizer was trained on, `spans` where to cut, and `composition` returns the shares of
 files, file types and scripts. `corpus_files` writes a corpus to disk, and `filed_texts` reads its
 documents one at a time.
 """
