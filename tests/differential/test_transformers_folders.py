@@ -29,6 +29,7 @@ from bpe_core.formats.sentencepiece_model import (
 )
 from bpe_core.formats.transformers_classes import CLASSES, class_name
 from bpe_core.tokenizer import with_changes
+from bpe_core.types import Format
 from scripts.get_tokenizers import CHAT, CHAT_PACKAGES
 from tests.zipping import make_zip
 
@@ -375,16 +376,48 @@ def test_a_published_folder_with_a_change(
         assert chat.render(talk) == peer.apply_chat_template(talk, tokenize=False)
 
 
-def test_a_folder_with_added_tokens_is_extended(tmp_path: Path) -> None:
-    files = CASES["older files"] | config(tokenizer_class="GPT2Tokenizer")
-    folder = written(files, dumps(SMALL, "gpt2"), tmp_path / "folder")
+ADAPTABLE = [  # the others have a normalizer, or tokens that take the space next to them
+    "decoder",
+    "older files",
+    "older files are not read with a decoder",
+    "the model's config",
+    "Phi",
+    "tokens with names",
+    "tokens with names, saved again",
+    "no additional tokens",
+    "additional tokens emptied later",
+    "names of both files",
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        *((name, "gpt2") for name in ADAPTABLE),
+        *((name, "huggingface") for name in [*ADAPTABLE, *GENERIC]),
+    ],
+)
+def test_a_folder_with_added_tokens_is_adapted(name: str, format: Format, tmp_path: Path) -> None:
+    files = {**CASES, **GENERIC}[name]
+    folder = written(files, dumps(SMALL, format), tmp_path / "folder")
     base = open_base(folder)
-    assert base.tokenizer.special_tokens["<new>"] == N
-    run = bpe.extend(base.tokenizer, load_sample("notebook"), n_tokens=5)
-    out = tmp_path / "out"
-    write_files(adapted_files(trace_ids(base.tokenizer, run.tokenizer), base.files), out)
-    assert bpe.load(out).special_tokens == base.tokenizer.special_tokens
-    check(out)
+    run = bpe.extend(base.tokenizer, TEXTS[:-1], n_tokens=5)
+    n_left = base.tokenizer.vocab_size - 3
+    for adapted in (
+        trace_ids(base.tokenizer, run.tokenizer),
+        bpe.shrink(
+            base.tokenizer, TEXTS[:-1], n_left, pinned=base.tokenizer.special_tokens.values()
+        ),
+    ):
+        out = tmp_path / str(adapted.tokenizer.vocab_size)
+        write_files(adapted_files(adapted, base.files), out)
+        if "config.json" in files:  # of the model, in whose folder they belong
+            (out / "config.json").write_bytes((folder / "config.json").read_bytes())
+        assert open_base(out).tokenizer == adapted.tokenizer
+        peer = AutoTokenizer.from_pretrained(out)
+        for text in TEXTS:
+            theirs = peer.encode(text, add_special_tokens=False)
+            assert adapted.tokenizer.encode(text, allowed_special="all") == theirs
 
 
 def test_a_file_of_ranks_gets_the_special_tokens_next_to_it(tmp_path: Path) -> None:

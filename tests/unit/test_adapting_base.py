@@ -82,6 +82,7 @@ def test_a_byte_order_mark_is_kept(mark: bytes, qwen_like: bpe.Tokenizer) -> Non
         ("tokenizer_config.json", b'{"a": "\xff"}', "not valid UTF-8"),
         ("tokenizer_config.json", '{"a": "é"}'.encode("utf-16"), "Save it as UTF-8"),
         ("tokenizer_config.json", b'{"added_tokens_decoder": [1]}', "got list"),
+        ("tokenizer_config.json", b'{"added_tokens_decoder": null}', "got NoneType"),
         ("tokenizer_config.json", b'{"added_tokens_decoder": {"x": {}}}', "Expected ids as keys"),
         ("tokenizer_config.json", b'{"added_tokens_decoder": {"\\u0032": {}}}', "as keys"),
         ("added_tokens.json", b'{"<|im_end|>": "292"}', "Expected an id"),
@@ -99,7 +100,7 @@ def test_damaged_files_beside_are_named(
 
 
 def test_a_config_without_added_tokens_is_kept(qwen_like: bpe.Tokenizer) -> None:
-    config = b'{"added_tokens_decoder": null}'
+    config = b'{"model_max_length": 512}'
     files = {**dumps(qwen_like, "huggingface"), "tokenizer_config.json": config}
     written = adapted_files(shrink(qwen_like, CORPUS, 280), files)
     assert written["tokenizer_config.json"] == config

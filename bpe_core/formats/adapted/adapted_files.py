@@ -2,8 +2,9 @@
 
 In a tokenizer.json, the vocabulary, the merges and the ids of added tokens are replaced; the
 normalizer, the pre-tokenizer, the template and every other byte stay. So does everything but the
-pieces of a SentencePiece model. A GGUF file is written without tensors. Each file is read again
-before it is returned, and must give the adapted tokenizer.
+pieces of a SentencePiece model. A GGUF file is written without tensors. Before it is returned, each
+file is read again as the base's was, with the files next to it, and must give the adapted
+tokenizer.
 
 A SentencePiece model has no merges: whatever two neighbours spell a piece is joined, the highest
 score first. So each new token is one piece, whose score is lower than all before it. A Tekken file
@@ -16,6 +17,7 @@ import io
 import json
 from base64 import b64encode
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final, cast
 
 import numpy as np
@@ -43,11 +45,11 @@ from bpe_core.formats.adapted.adapted_vocabulary import (
 from bpe_core.formats.adapted.json_places import members, replace_spans, write_like
 from bpe_core.formats.folder_files import (
     ADDED_TOKENS,
-    CHAT_TEMPLATE,
     CONFIG,
+    MODEL_CONFIG,
     PAIRS,
     ROWS,
-    SPECIAL_TOKENS,
+    SIDECARS,
     unpacked,
 )
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
@@ -64,8 +66,6 @@ from bpe_core.formats.tekken import looks_like_tekken, read_tekken
 from bpe_core.tokenizer import Tokenizer, with_changes
 from bpe_core.types import Format
 
-BESIDE: Final = (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, CHAT_TEMPLATE)
-"""Files next to a tokenizer that belong to it and are written with it."""
 OLD_IDS: Final = "old_ids.npy"
 PARTS: Final = "parts.npy"
 
@@ -78,10 +78,10 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     `files` are the base's: a tokenizer.json, GPT-2's two files, a .tiktoken file, a Tekken file, a
     SentencePiece model, a GGUF file or a native one, and any files next to them; or a zip of these,
     which is unpacked.
-    Among these files, the ids in tokenizer_config.json and added_tokens.json are renumbered
-    and all others kept. A GGUF file with tensors loses them, and gets a name that ends with
-    -vocab.gguf. Raises `FormatError` for other formats, and `ConfigError` if the format cannot
-    express the adapted tokenizer.
+    Among these files, the ids in tokenizer_config.json and added_tokens.json are renumbered, and
+    all others kept, except config.json, the model's own, which is only read. A GGUF file with
+    tensors loses them, and gets a name that ends with -vocab.gguf. Raises `FormatError` for other
+    formats, and `ConfigError` if the format cannot express the adapted tokenizer.
 
     >>> import bpe_core as bpe
     >>> from bpe_core.formats import dumps, loads
@@ -90,26 +90,30 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     >>> list(files), loads(files) == shrunk.tokenizer
     (['vocab.json', 'merges.txt'], True)
     """
-    files = unpacked(files, BESIDE)
-    written = dict(files)
+    files = unpacked(files)
+    beside = {name: data for name, data in files.items() if name in SIDECARS}
+    if CONFIG in beside:
+        beside[CONFIG] = tokenizer_config(adapted, beside[CONFIG])
+    if ADDED_TOKENS in beside:
+        beside[ADDED_TOKENS] = added_tokens_file(adapted, beside[ADDED_TOKENS])
+    # The model's config.json has the size of its embedding, which has yet to be resized.
+    written = {name: beside.get(name, data) for name, data in files.items() if name != MODEL_CONFIG}
     done = False
     for name, data in files.items():
-        if name == CONFIG:
-            written[name] = tokenizer_config(adapted, data)
-        elif name == ADDED_TOKENS:
-            written[name] = added_tokens_file(adapted, data)
-        elif looks_like_gguf(data):
+        if name in SIDECARS:
+            continue
+        if looks_like_gguf(data):
             alone, keys = vocabulary_alone(data, name)
             del written[name]
             written[alone] = adapted_gguf(adapted, keys, name)
             done = True
         elif looks_like_sentencepiece(data):
-            written[name] = model_file(adapted, data, name)
+            written[name] = model_file(adapted, data, name, beside)
             done = True
-        elif name.endswith(".json") and name != SPECIAL_TOKENS:
+        elif name.endswith(".json"):
             described = parse_json(data, name)
             if isinstance(described.get("model"), dict):  # in a vocab.json it may be a token
-                written[name] = tokenizer_json(adapted, data)
+                written[name] = tokenizer_json(adapted, data, beside)
                 done = True
             elif looks_like_tekken(described):
                 written[name] = tekken_json(adapted, data, name)
@@ -124,10 +128,11 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
             done = True
     # An uploaded pair may have longer names, such as my-vocab.json and my-merges.txt.
     vocabularies, merges = ([name for name in files if name.endswith(ends)] for ends in _ENDINGS)
-    for pair in zip(vocabularies, merges, strict=False):
+    for ids_name, merges_name in zip(vocabularies, merges, strict=False):
         # Next to a tokenizer.json they need not hold everything that it does.
-        new = _gpt2_files(adapted, *(files[name] for name in pair), alone=not done)
-        written.update(zip(pair, new, strict=True))
+        written[ids_name], written[merges_name] = _gpt2_files(
+            adapted, files[ids_name], files[merges_name], beside, alone=not done
+        )
         done = True
     if not done:
         raise FormatError(
@@ -165,7 +170,8 @@ def is_ranks(files: Mapping[str, bytes]) -> bool:
     >>> is_ranks({"tokenizer.model": b"IQ== 0"}), is_ranks({"tokenizer.json": b"{}"})
     (True, False)
     """
-    return len(files) == 1 and _is_tiktoken(*next(iter(files.items())))
+    names = files.keys() - {MODEL_CONFIG}
+    return len(names) == 1 and all(_is_tiktoken(name, files[name]) for name in names)
 
 
 def row_files(adapted: Adapted) -> dict[str, bytes]:
@@ -216,9 +222,9 @@ def _npy(array: NDArray[np.int32]) -> bytes:
 
 
 def _gpt2_files(
-    adapted: Adapted, ids_file: bytes, merges: bytes, *, alone: bool
+    adapted: Adapted, ids_file: bytes, merges: bytes, beside: Mapping[str, bytes], *, alone: bool
 ) -> tuple[bytes, bytes]:
-    if alone:
+    if alone and not beside:
         gpt2_files.write_gpt2_files(adapted.tokenizer)  # raises if they cannot express it
     ids, mark, text = parse_text(ids_file, "vocab.json")
     whole = next(members(f"[{text}]"))
@@ -245,7 +251,11 @@ def _gpt2_files(
     new_vocabulary, new_merges_file = (mark + written).encode(), "\n".join(left).encode()
     tokenizer = adapted.tokenizer
     read = loads(
-        {gpt2_files.VOCABULARY: new_vocabulary, gpt2_files.MERGES: new_merges_file},
+        {
+            gpt2_files.VOCABULARY: new_vocabulary,
+            gpt2_files.MERGES: new_merges_file,
+            **(beside if alone else {}),
+        },
         pretokenizer=tokenizer.pretokenizer.name,
         special_tokens=tokenizer.special_tokens,
     )
@@ -275,8 +285,12 @@ def _is_tiktoken(name: str, data: bytes) -> bool:
         return False
 
 
-def model_file(adapted: Adapted, data: bytes, name: str) -> bytes:
+def model_file(
+    adapted: Adapted, data: bytes, name: str, beside: Mapping[str, bytes] = MappingProxyType({})
+) -> bytes:
     """Return a SentencePiece model with the adapted vocabulary; errors give its `name`.
+
+    `beside` are the adapted files next to it.
 
     Pieces that stay keep their bytes, and a new one has the type NORMAL. Raises `ConfigError` if an
     id has no token, or if the file would encode differently.
@@ -298,7 +312,8 @@ def model_file(adapted: Adapted, data: bytes, name: str) -> bytes:
             for id, old in enumerate(old_ids)
         ],
     )
-    check_same(name, is_equal=reads_as(read_merges({name: written}, across_words=True), tokenizer))
+    read = read_merges({name: written, **beside}, across_words=True)
+    check_same(name, is_equal=reads_as(read, tokenizer))
     return written
 
 

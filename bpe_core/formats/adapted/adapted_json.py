@@ -7,7 +7,8 @@ normalizer, the pre-tokenizer, the template and every other byte stay.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, cast
 
 from bpe_core.adapting import Adapted
@@ -29,8 +30,10 @@ from bpe_core.formats.load_save import read_merges
 _Change = tuple[int, int, str]
 
 
-def tokenizer_json(adapted: Adapted, data: bytes) -> bytes:
-    """Return a tokenizer.json with the adapted vocabulary.
+def tokenizer_json(
+    adapted: Adapted, data: bytes, beside: Mapping[str, bytes] = MappingProxyType({})
+) -> bytes:
+    """Return a tokenizer.json with the adapted vocabulary; `beside` are the adapted files with it.
 
     Raises `ConfigError` if it would encode differently.
 
@@ -82,7 +85,7 @@ def tokenizer_json(adapted: Adapted, data: bytes) -> bytes:
                 )
             changes.append((start, end, str(new_id(int(text[start:end])))))
     written = replace_spans(text, changes)
-    read = read_merges({"tokenizer.json": written.encode()}, across_words=True)
+    read = read_merges({"tokenizer.json": written.encode(), **beside}, across_words=True)
     check_same("tokenizer.json", is_equal=reads_as(read, adapted.tokenizer))
     return (mark + written).encode()
 
@@ -133,7 +136,7 @@ def tokenizer_config(adapted: Adapted, data: bytes) -> bytes:
     parsed, mark, text = parse_text(data, CONFIG)
     listed: object = parsed.get("added_tokens_decoder")
     place = member(text, "added_tokens_decoder")
-    if place is None or listed is None:
+    if place is None:
         return data
     if not isinstance(listed, dict):
         raise FormatError(

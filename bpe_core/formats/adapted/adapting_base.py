@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from bpe_core.adapting import extendable
 from bpe_core.formats import huggingface
-from bpe_core.formats.adapted.adapted_files import BESIDE
 from bpe_core.formats.adapted.adapted_gguf import vocabulary_alone
 from bpe_core.formats.folder_files import PAIRS, SIDECARS, locate, naming, read_files_at
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped
@@ -33,13 +32,14 @@ def open_base(
 ) -> BaseFiles:
     """Open a tokenizer to adapt: a path, the name of a published one, or a model on the hub.
 
-    For a folder, `files` also has tokenizer_config.json, special_tokens_map.json, added_tokens.json
-    and the chat template. A folder with a tokenizer.json is read from that file, and `files` also
-    has its vocab.json and merges.txt, which contain less. Added tokens that match ordinary text,
-    such as DeepSeek's, do not matter here: training reads a corpus as text without special tokens.
-    The same holds for those of Gemma, which are found before characters are merged across words.
-    For a GGUF file, however large, `files` has the keys without the tensors. Raises `FormatError`
-    for a tokenizer that bpe_core cannot run, and what `load` and `open_encoder` raise.
+    For a folder, `files` also has tokenizer_config.json, special_tokens_map.json,
+    added_tokens.json, config.json and the chat template. A folder with a tokenizer.json is read
+    from that file, and `files` also has its vocab.json and merges.txt, which contain less. Added
+    tokens that match ordinary text, such as DeepSeek's, do not matter here: training reads a corpus
+    as text without special tokens. The same holds for those of Gemma, which are found before
+    characters are merged across words. For a GGUF file, however large, `files` has the keys without
+    the tensors. Raises `FormatError` for a tokenizer that bpe_core cannot run, and what `load` and
+    `open_encoder` raise.
 
     >>> base = open_base("gpt2")
     >>> base.tokenizer.vocab_size, list(base.files)
@@ -58,7 +58,7 @@ def open_base(
             name, keys = vocabulary_alone(view, path.name)
         return BaseFiles(merges, {name: keys})
     if path.is_dir():
-        files |= {name: data for name, data in described.items() if name in BESIDE}
+        files |= {name: data for name, data in described.items() if name in SIDECARS}
         for pair in PAIRS if huggingface.FILE_NAME in files else ():
             if all((path / name).is_file() for name in pair):
                 found = read_files_at(path / pair[0])
