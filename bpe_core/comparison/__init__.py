@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         interval_words,
         measure_difference,
         method_words,
+        seen_sentence,
         signed,
         trained_on_words,
         unit_noun,

@@ -198,12 +198,18 @@ def trained_on_words(comparison: Comparison) -> list[str]:
     >>> trained_on_words(compare("hug hugs", [train(["hug hugs"], vocab_size=258), "gpt2"]))
     ['Tokenizer 1 was trained on this text: its figures are better here than on new text.']
     """
-    return [
-        f"{name} was trained on {'' if share == 1 else f'{percent(share)} of '}this text: its "
-        "figures are better here than on new text."
-        for name, share in zip(comparison.names, comparison.shares_trained_on, strict=True)
-        if share
-    ]
+    each = zip(comparison.names, comparison.shares_trained_on, strict=True)
+    return [seen_sentence(name, share) for name, share in each if share]
+
+
+def seen_sentence(name: str, share: float) -> str:
+    """Return a sentence on a tokenizer whose training saw this share of a text.
+
+    >>> seen_sentence("mine.json", 0.8)
+    'mine.json was trained on 80% of this text: its figures are better here than on new text.'
+    """
+    of = "" if share == 1 else f"{percent(share)} of "
+    return f"{name} was trained on {of}this text: its figures are better here than on new text."
 
 
 def flattery(how: HeldOut | None) -> str:

@@ -75,7 +75,10 @@ def test_a_run_without_held_out_text_is_compared_on_the_visitors_text(open_app: 
     assert sentence(app).startswith("No verdict yet: the text is only an example.")
     assert "Paste about" in sent(app, "sentence")["aside"]
     app = open_app("compare", run=run_id, text="It was a bright cold day in April. " * 25)
-    assert sentence(app).startswith("No verdict yet: your own text has only")
+    assert sentence(app).startswith("No verdict yet: on your own text your tokenizer needs ")
+    assert "trained on" not in sent(app, "sentence")["aside"]
+    app = open_app("compare", run=run_id, text="hug hugs")
+    assert "Your tokenizer was trained on this text" in sent(app, "sentence")["aside"]
     # Without any text the field is still shown.
     app = open_app("compare", run=run_id, text="")
     assert not app.error
@@ -170,7 +173,7 @@ def test_own_files_survive_a_reload_until_they_are_closed(open_app: OpenApp) -> 
 def test_typed_text_is_compared_on(open_app: OpenApp) -> None:
     text = "It was a bright cold day in April, and the clocks were striking thirteen. " * 80
     app = open_app("compare", on="Your own text", text=text[:990])
-    assert sentence(app).startswith("No verdict yet: your own text has only ")
+    assert sentence(app).startswith("No verdict yet: on your own text your tokenizer needs ")
     app.segmented_control(key="part").set_value("Passage").run()
     assert sent(app, "spans")["text"] == text[:990]
     held_out = open_app("compare", text=text[:990])

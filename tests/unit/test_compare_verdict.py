@@ -294,18 +294,23 @@ def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
     long = compute_gain(
         bpe.compare(bpe.Corpus.from_text(PROSE), [bpe.gpt2(), bpe.gpt2().truncated(99)])
     )
-    assert no_verdict(long, "your text", is_placeholder=False) is None
-    found = no_verdict(long, "your text", is_placeholder=True)
+    assert no_verdict(long, "your text", "GPT-2", is_placeholder=False) is None
+    found = no_verdict(long, "your text", "GPT-2", is_placeholder=True)
     assert found is not None
     assert words(found[0]).startswith("No verdict yet: the text is only an example.")
     short = compute_gain(
         bpe.compare(bpe.Corpus.from_text("hug " * 20), [bpe.gpt2(), bpe.gpt2().truncated(99)])
     )
-    found = no_verdict(short, "your text", is_placeholder=False)
+    found = no_verdict(short, "your text", "other.json", is_placeholder=False)
     assert found is not None
-    assert "your text has only 22 tokens, and a verdict needs 300" in words(found[0])
+    own, theirs = short.whole.own, short.whole.theirs
+    assert own != theirs
+    assert words(found[0]) == (
+        f"No verdict yet: on your text your tokenizer needs {own} tokens and other.json {theirs}, "
+        "and a verdict takes 300 of each."
+    )
     assert "Paste about 1,200 more characters" in found[1]
-    found = no_verdict(short, HELD_OUT, is_placeholder=False)
+    found = no_verdict(short, HELD_OUT, "GPT-2", is_placeholder=False)
     assert found is not None
     assert found[1] == "Train on more text, or hold out more of it."
 

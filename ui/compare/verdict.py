@@ -18,6 +18,7 @@ from bpe_core.comparison import (
     TokenSaving,
     flattery,
     interval_method,
+    seen_sentence,
     signed,
     unit_noun,
 )
@@ -165,11 +166,13 @@ def judge(
         gain_on(compared.corpus, encoders, comparison, other) for other in range(1, len(members))
     )
     gain, other = gains[place - 1], members[place].name
-    missing = no_verdict(gain, where, is_placeholder=is_placeholder)
+    seen = stored.run.trained_on.share_of(compared.corpus)
+    flatters = seen_sentence("Your tokenizer", seen) if seen else ""
+    missing = no_verdict(gain, where, other, is_placeholder=is_placeholder)
     if missing is not None:
         sentence, remedy = missing
-        aside = f"{remedy} {uncovered_words(comparison, other=other, place=place)}".rstrip()
-        return Judged(place, gains, sentence, aside, has_verdict=False)
+        asides = (remedy, flatters, uncovered_words(comparison, other=other, place=place))
+        return Judged(place, gains, sentence, " ".join(filter(None, asides)), has_verdict=False)
     how = None if comparison.blocks is None else comparison.blocks.how
     n = counted(comparison.n_documents, "document")
     documents = f", {n}" if where.endswith(OWN) else ""
@@ -177,6 +180,7 @@ def judge(
     sentence = verdict_sentence(comparison, gain, on_text, other=other, place=place)
     fair = is_fair(comparison, place)
     asides = (
+        flatters,
         _on_folders(stored, gain, members, place) if where == HELD_OUT else "",
         CANNOT_TELL if how is not None and how.share_within == 1 else "",
         flattery(how) if how is not None and how.by == "block" else "",

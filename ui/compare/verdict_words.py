@@ -206,18 +206,27 @@ def disagreement(gain: TokenSaving) -> str:
 
 
 def no_verdict(
-    gain: TokenSaving, where: str, *, is_placeholder: bool
+    gain: TokenSaving, where: str, other: str, *, is_placeholder: bool
 ) -> tuple[Sentence, str] | None:
-    """Return why there is no verdict, and what to do; None if there is enough text."""
+    """Return both counts, why there is no verdict, and what to do; None if there is enough text.
+
+    `other` is the name of the other tokenizer, and may come from a visitor.
+    """
     if is_placeholder:
         why = ": the text is only an example."
         return [("No verdict yet", True), (why, False)], _remedy(MIN_TOKENS, where)
     if gain.has_enough_text:
         return None
-    fewest = min(gain.whole.own, gain.whole.theirs)
-    has = counted(fewest, "token")
-    why = f": {where} has only {has}, and a verdict needs {MIN_TOKENS}."
-    return [("No verdict yet", True), (why, False)], _remedy(MIN_TOKENS - fewest, where)
+    own, theirs = gain.whole.own, gain.whole.theirs
+    sentence = [
+        ("No verdict yet", True),
+        (f": on {where} your tokenizer needs ", False),
+        (counted(own, "token"), True),
+        (f" and {other} ", False),
+        (f"{theirs:,}", True),
+        (f", and a verdict takes {MIN_TOKENS} of each.", False),
+    ]
+    return sentence, _remedy(MIN_TOKENS - min(own, theirs), where)
 
 
 def text_words(where: str, how: HeldOut | None) -> str:
