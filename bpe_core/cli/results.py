@@ -22,7 +22,12 @@ _STOP_REASONS: Final = {
 
 
 def report_run(run: TrainingRun, held_out: Corpus | None) -> int | None:
-    """Report why training ended, and bytes per token; return the tokens of the held-out text."""
+    """Report why training ended, bytes per token, and what was learned by heart.
+
+    Return the tokens of the held-out text.
+    """
+    from bpe_core.runs import by_heart_sentence
+
     n_tokens = int(run.tokens_after[-1])
     characters = "" if run.continues is None else _count_characters(run.continues.characters)
     parts = [
@@ -35,6 +40,12 @@ def report_run(run: TrainingRun, held_out: Corpus | None) -> int | None:
     if held_out is not None and n_held_out:  # some pre-tokenizers drop all white space
         parts.append(f"({held_out.n_bytes / n_held_out:.2f} on held-out text)")
     click.echo(" ".join(parts), err=True)
+    gap = None
+    if held_out is not None and n_held_out and n_tokens:
+        gap = run.corpus_bytes / n_tokens / (held_out.n_bytes / n_held_out) - 1
+    if sentence := by_heart_sentence(run, gap):
+        remedy = " --min-frequency 2 leaves these merges out." if "once" in sentence else ""
+        click.echo(f"{sentence}{remedy}", err=True)
     return n_held_out
 
 
@@ -50,9 +61,12 @@ def _count_characters(added: Sequence[int]) -> str:
 
 def describe_run(run: TrainingRun) -> dict[str, Any]:
     """Return the figures of a run as JSON values."""
+    from bpe_core.runs import count_once
+
     return {
         "vocab_size": run.tokenizer.vocab_size,
         "n_merges": len(run.merges),
+        "n_merges_once": count_once(run),
         "stop_reason": run.stop_reason,
         "elapsed_seconds": run.elapsed_seconds,
         "fingerprint": run.tokenizer.fingerprint,

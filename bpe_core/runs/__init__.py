@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from bpe_core.runs.progress import Watch
     from bpe_core.runs.run import RunOrigin, TrainingRun
     from bpe_core.runs.sample_checks import SampleFigures, check_parts, sample_check, tokens_by_cut
-    from bpe_core.runs.stop_reasons import stop_sentence, times
+    from bpe_core.runs.stop_reasons import by_heart_sentence, count_once, stop_sentence, times
     from bpe_core.runs.token_curves import count_ids, lay_out_tokens
     from bpe_core.runs.training import learn_run, train
 else:

@@ -107,6 +107,20 @@ def test_train_reports_why_it_stopped_and_the_held_out_bytes_per_token(tmp_path:
     assert result.stdout == ""
 
 
+def test_train_says_what_it_has_learned_by_heart(tmp_path: Path) -> None:
+    (tmp_path / "essay.txt").write_text(load_sample("alice").documents[0][:4_000])
+    line = ("train", tmp_path / "essay.txt", "--vocab-size", "4096", "--out", tmp_path / "e.json")
+    for more, said in (((), "Learned by heart: "), (("--held-out", "0.2"), "% more of the tr")):
+        told = succeed(*line, *more, "--json")
+        assert said in told.stderr
+        assert "--min-frequency 2 leaves these merges out." in told.stderr
+        found = json.loads(told.stdout)
+        assert found["n_merges"] / 3 < found["n_merges_once"] < found["n_merges"]
+    told = succeed(*line, "--min-frequency", "2", "--json")
+    assert "Learned by heart" not in told.stderr
+    assert json.loads(told.stdout)["n_merges_once"] == 0
+
+
 def test_text_of_folders_and_patterns_is_held_out_and_decoded(tmp_path: Path) -> None:
     folder = tmp_path / "corpus"
     (folder / "deep").mkdir(parents=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import bpe_core as bpe
-from bpe_core.runs import stop_sentence
+from bpe_core.runs import by_heart_sentence, stop_sentence
 from ui.train.result_card import result_sentence
 
 CASES = [
@@ -50,6 +50,34 @@ def test_each_stop_reason_has_a_sentence(
     run = bpe.train(CORPUS, config)
     assert stop_sentence(run) == reason
     assert result_sentence(run) == result.format(reason)
+
+
+ONCE = "8 of 9 merges join a pair that occurred only once"
+FITS = "a token spells 60% more of the training text than of held-out text"
+REMEDY = "Train on more text, or to fewer tokens."
+
+
+@pytest.mark.parametrize(
+    ("text", "gap", "sentence"),
+    [
+        ("hugging pugs", None, f"Learned by heart: {ONCE}. {REMEDY}"),
+        ("hugging pugs", 0.6, f"Learned by heart: {FITS}, and {ONCE}. {REMEDY}"),
+        ("hugging pugs", 0.2, ""),
+        ("hug " * 9, None, ""),
+        (
+            "hug " * 9,
+            0.6,
+            f"A{FITS[1:]}: that was learned by heart in part, or the held-out text is of another "
+            f"kind. {REMEDY}",
+        ),
+        ("h", None, ""),
+    ],
+)
+def test_a_run_that_knows_its_text_by_heart_says_so(
+    text: str, gap: float | None, sentence: str
+) -> None:
+    run = bpe.train([text], vocab_size=300)
+    assert by_heart_sentence(run, gap) == sentence
 
 
 def test_a_cancelled_run_has_a_sentence() -> None:

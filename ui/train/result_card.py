@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.comparison import flattery
-from bpe_core.runs import TrainingRun, stop_sentence, times
+from bpe_core.runs import TrainingRun, by_heart_sentence, stop_sentence, times
 from ui.components import ChartPicture, draw_chart_pictures
 from ui.look import CONFIG, charts, counted, file_stem, plain_markdown
 from ui.run import offer_downloads, run_curves, show_composition
@@ -124,6 +124,9 @@ def _show_figures(stored: StoredRun) -> None:
             f"{int(stored.run.tokens_after[-1]):,}",
             help=f"From {counted(n_bytes, 'byte')}.",
         )
+    gap = None if curves.held_out is None else curves.training[-1] / curves.held_out[-1] - 1
+    if by_heart := by_heart_sentence(stored.run, gap):
+        st.markdown(by_heart)
 
 
 def _offer_downloads(stored: StoredRun) -> None:
