@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
 import bpe_core as bpe
+from bpe_core.corpus import load_sample
 from bpe_core.formats import FOLDER, find_reader
 from bpe_core.pretokenizers import pretokenizers
 from tests.app.pages import OpenApp, errors, in_address, page_text, paste, unescaped_text, upload
@@ -36,7 +37,7 @@ from ui.storage.run_store import MAX_UNCLAIMED
 from ui.work import Status, TooMuchWorkError, jobs
 
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
-SMALL = bpe.TrainingConfig(260)
+SMALL = bpe.TrainingConfig(260, min_frequency=2)
 
 
 def component(app: AppTest, name: str) -> dict[str, Any]:
@@ -60,6 +61,18 @@ def test_the_page_first_shows_the_samples_result_and_explains_its_terms(open_app
     helps = [each.proto.help for each in (*app.markdown, *app.header)]
     explained = set("\n\n".join(helps).split("\n\n"))
     assert explained >= set(GLOSSARY.values()) - {GLOSSARY["Mark"], GLOSSARY["Chat template"]}
+
+
+def test_the_card_says_what_was_learned_by_heart_and_no_preset_does_so(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Paste", preset="GPT-2")
+    essay = load_sample("alice").documents[0][:3_000]
+    app.text_area(key="corpus_pasted").set_value(essay).run()
+    assert "no pair is left that occurs twice" in page_text(app)
+    assert "Learned by heart: " not in page_text(train(app))
+    app.segmented_control(key="settings_preset").set_value("Custom").run()
+    app.number_input(key="settings_min_frequency").set_value(0).run()
+    assert "no pair is left that may merge" in page_text(app)
+    assert "Learned by heart: a token spells " in page_text(train(app))
 
 
 def test_a_run_on_weighted_words_is_there_on_another_page_and_after_a_refresh(

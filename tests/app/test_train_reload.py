@@ -182,7 +182,7 @@ def test_an_older_or_damaged_run_brings_back_its_settings_alone(
     open_app: OpenApp, is_damaged: bool
 ) -> None:
     corpus = bpe.Corpus.from_text(RHYME)
-    config = bpe.TrainingConfig(300, pretokenizer="cl100k")
+    config = bpe.TrainingConfig(300, pretokenizer="cl100k", min_frequency=2)
     run_id = store_run(Trained("Old", train_run(corpus, config), corpus.split(0)[1]))
     if is_damaged:
         (store_folder() / run_id / "corpus.json.gz").write_bytes(b"\x1f\x8b broken")

@@ -14,7 +14,7 @@ from bpe_core.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
 from bpe_core.types import TrainingConfig
 from ui.look import counted, plain_markdown, token_label, tooltip
 from ui.shell import FieldLimits, whole_number
-from ui.train.presets import CONFIGS, LLAMA
+from ui.train.presets import CONFIGS, LLAMA, MIN_FREQUENCY
 
 MIN_COVERAGE: Final = 0.001
 _MAX_NAMED = 8
@@ -150,9 +150,10 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
         min_frequency = whole_number(
             "Minimum count of a pair",
             _MIN_COUNTS,
-            0,
+            MIN_FREQUENCY,
             key="settings_min_frequency",
-            help="Training ends when no pair occurs this often. With 0 or 1, any pair may merge.",
+            help="Training ends when no pair occurs this often. With 0 or 1, any pair may merge, "
+            "even if it occurred only once: such merges learn the text by heart.",
         )
     with right:
         special = st.text_area(

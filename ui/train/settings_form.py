@@ -120,10 +120,10 @@ def widget_values(config: TrainingConfig, start_total: int) -> dict[str, str | f
 
     `start_total` is the number of tokens before the first merge.
 
-    >>> widget_values(TrainingConfig(4_096, pretokenizer="cl100k"), 257)["settings_preset"]
+    >>> widget_values(replace(CONFIGS["GPT-4"], vocab_size=4_096), 257)["settings_preset"]
     'GPT-4'
-    >>> widget_values(TrainingConfig(4_096, min_frequency=2), 257)["settings_min_frequency"]
-    2.0
+    >>> widget_values(TrainingConfig(4_096, min_frequency=3), 257)["settings_min_frequency"]
+    3.0
     """
     size = config.vocab_size
     fitting = [name for name, own in CONFIGS.items() if replace(own, vocab_size=size) == config]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from bpe_core.runs import LargestSize
+from bpe_core.runs import LargestSize, times
 from bpe_core.types import Base, TrainingConfig
 from ui.look import tooltip
 from ui.run import corpus_summary
@@ -214,7 +214,7 @@ def show_largest_size(training: corpus_summary.CorpusPart, config: TrainingConfi
     if found is None:
         return None
     st.markdown(f":gray[:small[{largest_sentence(found)}]]")
-    return early_stop_sentence(found, config.vocab_size)
+    return early_stop_sentence(found, config)
 
 
 def largest_sentence(found: LargestSize) -> str:
@@ -234,14 +234,18 @@ def largest_sentence(found: LargestSize) -> str:
     return f"This text reaches fewer than {found.size + 1:,}."
 
 
-def early_stop_sentence(found: LargestSize | None, wanted: int) -> str | None:
+def early_stop_sentence(found: LargestSize | None, config: TrainingConfig) -> str | None:
     """Return where training will stop before the wanted size; None unless that is certain.
 
-    >>> early_stop_sentence(LargestSize(286, is_exact=True), 4_096)
+    >>> early_stop_sentence(LargestSize(286, is_exact=True), TrainingConfig(4_096))
     'Training will stop at 286 tokens: then no pair is left that may merge.'
-    >>> early_stop_sentence(LargestSize(286, is_exact=True), 286)
+    >>> early_stop_sentence(LargestSize(286, is_exact=True), TrainingConfig(300, min_frequency=2))
+    'Training will stop at 286 tokens: then no pair is left that occurs twice.'
+    >>> early_stop_sentence(LargestSize(286, is_exact=True), TrainingConfig(286))
     """
-    if found is None or wanted <= found.size:
+    if found is None or config.vocab_size <= found.size:
         return None
     where = f"at {found.size:,}" if found.is_exact else f"before {found.size + 1:,}"
-    return f"Training will stop {where} tokens: then no pair is left that may merge."
+    least = config.min_frequency
+    pair = f"occurs {times(least)}" if least > 1 else "may merge"
+    return f"Training will stop {where} tokens: then no pair is left that {pair}."
