@@ -15,7 +15,7 @@ from bpe_core.cli.outputs import (
     format_to_write,
     write_tokenizer,
 )
-from bpe_core.cli.support import load_encoder, load_merges, load_tokenizer, note_what_lacks
+from bpe_core.cli.support import load_merges, load_tokenizer, note_what_lacks
 from bpe_core.corpus import is_url
 from bpe_core.errors import FormatError
 
@@ -42,11 +42,6 @@ MAX_SPECIAL_TOKENS = 10
     is_flag=True,
     help="Open it in each library that is installed, and compare 100,000 tokens.",
 )
-@click.option(
-    "--llama-cpp",
-    is_flag=True,
-    help="Print llama.cpp's name for how it cuts text, or a text on which no name fits.",
-)
 @tokenizer_options
 def inspect(
     tokenizer: str,
@@ -54,7 +49,6 @@ def inspect(
     n_merges: int,
     *,
     opens_in: bool,
-    llama_cpp: bool,
     pretokenizer: str | None,
     special_tokens: tuple[str, ...],
 ) -> None:
@@ -70,21 +64,14 @@ def inspect(
         merge 762: u + g
         merge 10083: ug + s
       h ugs
-      $ bpe inspect gpt2 --llama-cpp
-      llama.cpp calls this cut gpt-2 (also phi-2, mpt, olmo, jais, trillion, granite-docling).
     """
     from bpe_core.formats import OwnEncoder
     from bpe_core.unicode import to_printable
 
-    if (text is not None) + opens_in + llama_cpp > 1:
-        raise click.UsageError("Give only one of --text, --opens-in and --llama-cpp.")
+    if text is not None and opens_in:
+        raise click.UsageError("Give only one of --text and --opens-in.")
     if _is_encoded(tokenizer):
         show_encoded(tokenizer)
-        return
-    if llama_cpp:
-        from bpe_core.formats import llama_cpp_cut
-
-        click.echo(llama_cpp_cut(load_encoder(tokenizer, pretokenizer, special_tokens)).sentence)
         return
     if opens_in:
         _list_readers(load_tokenizer(tokenizer, pretokenizer, special_tokens))

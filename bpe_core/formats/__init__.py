@@ -81,7 +81,6 @@ if TYPE_CHECKING:
         is_folder,
         read_files_at,
     )
-    from bpe_core.formats.gguf.llama_cpp_cut import llama_cpp_cut
     from bpe_core.formats.huggingface import FILE_NAME, for_library, write_huggingface
     from bpe_core.formats.json_files import parse_json
     from bpe_core.formats.load_save import (

@@ -366,9 +366,9 @@ def test_inspect_shows_the_first_merges_with_their_counts(trained: Path) -> None
 
 
 def test_inspect_answers_one_question_at_a_time() -> None:
-    refused = run("inspect", "gpt2", "--llama-cpp", "--text", "")
+    refused = run("inspect", "gpt2", "--opens-in", "--text", "")
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "Give only one of --text, --opens-in and --llama-cpp." in refused.stderr
+    assert "Give only one of --text and --opens-in." in refused.stderr
 
 
 @pytest.mark.slow

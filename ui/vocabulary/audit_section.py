@@ -12,12 +12,8 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.errors import BpeError
-from bpe_core.formats import llama_cpp_cut
-from bpe_core.tokenizer import Encoder
 from bpe_core.vocabulary import Reachability
 from ui.components import ChartPicture, Finding, draw_chart_pictures, finding_list
-from ui.host import cached
 from ui.look import (
     CONFIG,
     PALETTES,
@@ -68,8 +64,6 @@ def _draw_findings(
         key="findings",
         on_chosen=partial(toggle_finding, "findings"),
     )
-    cut = _llama_cpp(inspection.encoder)
-    st.markdown(f":gray[{plain_markdown(cut, 600)}]")
     if search is None:
         st.markdown(
             ":gray[Another library runs this tokenizer, or it changes text before it merges. So "
@@ -83,15 +77,6 @@ def _draw_findings(
             what="search for unreachable tokens",
             key="search",
         )
-
-
-@cached()
-def _llama_cpp(encoder: Encoder) -> str:
-    """Return what llama.cpp calls the tokenizer's cut, in a sentence."""
-    try:
-        return llama_cpp_cut(encoder).sentence
-    except BpeError as error:
-        return str(error)
 
 
 def _draw_lengths(inspection: Inspection, record: Record) -> None:
