@@ -59,15 +59,9 @@ if TYPE_CHECKING:
         Opened,
         check_opens,
         opens_in,
-        short_version,
     )
     from bpe_core.formats.checking.probe import make_probe
-    from bpe_core.formats.checking.readers import (
-        READERS,
-        find_reader,
-        installed_version,
-        list_readers,
-    )
+    from bpe_core.formats.checking.readers import READERS, find_reader
     from bpe_core.formats.continuation_json import parse_term, term_to_dict
     from bpe_core.formats.description import check_not_overruled
     from bpe_core.formats.folder_files import (

@@ -16,14 +16,12 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.vocabulary import Reachability, find_unreachable
 from tests.browser.serving import running_app
-from tests.browser.unchecked_server import check_nothing
 from tests.new_process import ROOT
 from ui.adapt import background_work as adapting
 from ui.compare import compared
 from ui.host import server_cache
 from ui.lab import measurements
 from ui.pair_frequencies import sample_part
-from ui.run import download_part as opening
 from ui.serving.warm_up import warm_up_rest
 from ui.shell.workspace import state_key
 from ui.tokenizers.downloads import downloads
@@ -39,7 +37,6 @@ MAX_RUN_SECONDS = 60
 SERVER_MANAGERS = (
     jobs.manager,
     measurements.manager,
-    opening.checks,
     compared.works,
     background_work.searches,
     background_work.counts,
@@ -151,9 +148,3 @@ def search_small_vocabularies_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(background_work, "find_unreachable", find)
         yield
-
-
-@pytest.fixture(autouse=True)
-def import_no_other_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Skip opening each run's downloads in ten processes, which unit tests do."""
-    monkeypatch.setattr(opening, "check_opens", check_nothing)

@@ -18,23 +18,21 @@ import bpe_core as bpe
 from bpe_core.corpus import load_sample
 from bpe_core.formats import FOLDER, find_reader
 from bpe_core.pretokenizers import pretokenizers
-from tests.app.pages import OpenApp, errors, in_address, page_text, paste, unescaped_text, upload
+from tests.app.pages import OpenApp, errors, in_address, page_text, paste, upload
 from tests.app.training import (
     assert_press_is_refused,
     choose,
     draw_after,
     held_back,
-    known_work,
     train,
     until_ended,
 )
 from tests.waiting import wait_until
 from ui.look.glossary import GLOSSARY
 from ui.run import downloads
-from ui.run.download_part import checks
 from ui.storage import HELD_OUT_SEED, SAMPLE_RUN_ID, CorpusOrigin, Trained, load_run, store_run
 from ui.storage.run_store import MAX_UNCLAIMED
-from ui.work import Status, TooMuchWorkError, jobs
+from ui.work import jobs
 
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
 SMALL = bpe.TrainingConfig(260, min_frequency=2)
@@ -405,22 +403,15 @@ def test_other_visitors_runs_do_not_evict_the_run_of_an_open_session(
 FORMATS = ("huggingface", "transformers", "gpt2", "tiktoken", "gguf", "native")
 
 
-def test_each_download_is_opened_in_the_background(open_app: OpenApp) -> None:
-    app = open_app()
-    draw_after(app, checks(), known_work(checks()))
-    shown = unescaped_text(app)
-    for format in FORMATS:
-        assert f"no reader of {format}" in shown
-    assert "Opening it" not in shown
-
-
 def test_the_lines_that_load_a_download_are_beside_it(open_app: OpenApp) -> None:
     tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
-    shown = [code.value for code in open_app().code]
+    app = open_app()
+    shown = [code.value for code in app.code]
     for format in FORMATS:
         lines = find_reader(format).lines(tokenizer).code.strip()
         assert any(code.endswith(lines) for code in shown)
     assert "bpe encode-corpus corpus/ -t tokenizer.json --out tokens/" in shown
+    assert "Tests open every format" in page_text(app)
 
 
 def test_the_transformers_folder_unzips_to_the_folder_that_its_lines_open() -> None:
@@ -429,19 +420,3 @@ def test_the_transformers_folder_unzips_to_the_folder_that_its_lines_open() -> N
     with ZipFile(BytesIO(folder.data())) as archive:
         assert {name.partition("/")[0] for name in archive.namelist()} == {FOLDER}
     assert f'from_pretrained("{FOLDER}")' in folder.code
-
-
-def test_slow_checks_and_a_busy_server_leave_the_downloads(
-    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise TooMuchWorkError("32 others are already waiting.")
-
-    live = Status("id", "", "running", 0, None, False, 0.0, 0.0, None, None)
-    monkeypatch.setattr(checks(), "status", lambda _: live)
-    for check, said in ((lambda *_: live, "Opening it with"), (refuse, "Not checked yet")):
-        monkeypatch.setattr("ui.run.download_rows.check_formats", check)
-        app = open_app()
-        assert not app.error
-        assert len(app.get("download_button")) == 6
-        assert said in page_text(app)

@@ -27,7 +27,7 @@ from tests.browser.helpers import (
     start_new_session,
     switch_theme,
 )
-from tests.browser.serving import launch_browser, new_context, running_app, without_checks
+from tests.browser.serving import launch_browser, new_context, running_app
 from tests.conftest import MEASURED
 from tests.loopback_hub import LoopbackHub, loopback_hub
 from tests.oracles import TOKENIZERS
@@ -92,14 +92,14 @@ def hub() -> Iterator[LoopbackHub]:
 def app_url(app_folder: Path, hub: LoopbackHub) -> Iterator[str]:
     """Start the server shared by all browser tests of this process, and yield its address.
 
-    It has the published tokenizers, and opens no download in other libraries.
+    It has the published tokenizers.
     """
     environment = {
         VARIABLE: str(TOKENIZERS),
         "HF_ENDPOINT": hub.address,
         "HF_HUB_CACHE": str(app_folder / "hub"),
     }
-    with running_app(app_folder, environment, command_of=without_checks) as url:
+    with running_app(app_folder, environment) as url:
         yield url
 
 

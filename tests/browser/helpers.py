@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 import streamlit
-from playwright.sync_api import Download, Locator, Page, expect
+from playwright.sync_api import Download, Locator, Page
 from playwright.sync_api import TimeoutError as BrowserTimeoutError
 
 MAX_WAIT_MS = 60_000
@@ -100,10 +100,10 @@ def switch_theme(page: Page, scheme: Literal["light", "dark"]) -> None:
 def download(page: Page, name: str) -> Download:
     """Press a download button once the page is at rest, and return the download.
 
-    Streamlit drops a press that comes during a redraw, for example when the check of another
-    download ends. So this presses a second time, as a visitor would.
+    Streamlit drops a press that comes during a redraw, for example when background work ends. So
+    this presses a second time, as a visitor would.
     """
-    wait_until_downloads_are_checked(page)
+    wait_until_idle(page)
     button = page.get_by_role("button", name=name)
     try:
         with page.expect_download(timeout=MAX_WAIT_MS / 4) as first:
@@ -114,12 +114,6 @@ def download(page: Page, name: str) -> Download:
     with page.expect_download() as second:
         button.click()
     return second.value
-
-
-def wait_until_downloads_are_checked(page: Page) -> None:
-    """Wait until no check of a download is left that would redraw the page at its end."""
-    expect(page.get_by_text("Opening it with")).to_have_count(0, timeout=3 * MAX_WAIT_MS)
-    wait_until_idle(page)
 
 
 def choose_option(box: Locator, name: str) -> None:

@@ -49,11 +49,6 @@ def of_checkout(port: int) -> Sequence[str | Path]:
     return sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"
 
 
-def without_checks(port: int) -> Sequence[str | Path]:
-    """Return the command that starts the app with no download opened in other libraries."""
-    return sys.executable, "-m", "tests.browser.unchecked_server", *of_checkout(port)[3:]
-
-
 @contextmanager
 def running_app(
     runs_folder: Path,

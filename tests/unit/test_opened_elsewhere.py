@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
-from concurrent.futures import CancelledError
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -189,22 +187,14 @@ def test_an_error_a_crash_and_a_hang_are_reported(
     assert "Not opened by bpe_core" in opened.sentence
 
 
-def test_a_check_can_be_cancelled(tmp_path: Path) -> None:
-    began = time.monotonic()
-    with pytest.raises(CancelledError):
-        ids_by_lines("import time; time.sleep(60)", "[]", ["a"], tmp_path, lambda: True)
-    assert time.monotonic() - began < 30
-
-
 # The probe
 
 
-def test_the_probe_has_scripts_special_tokens_and_the_given_text() -> None:
-    probe = make_probe(TOKENIZER, ["my own text " * 500], n_tokens=20_000)
+def test_the_probe_has_scripts_and_special_tokens() -> None:
+    probe = make_probe(TOKENIZER, n_tokens=20_000)
     text = "".join(probe.texts)
     assert probe.n_tokens >= 20_000
     assert PROBE in text
-    assert "my own text my own text" in text
     assert all(special in text for special in HOSTILE)
     assert [tuple(TOKENIZER.encode(each, allowed_special="all")) for each in probe.texts] == list(
         probe.ids
@@ -212,7 +202,7 @@ def test_the_probe_has_scripts_special_tokens_and_the_given_text() -> None:
     assert max(map(len, probe.texts)) <= 4_000
 
 
-def test_the_probe_is_as_long_as_asked_whatever_the_text() -> None:
+def test_the_probe_is_as_long_as_asked() -> None:
     assert 100_000 <= make_probe(TOKENIZER).n_tokens < 104_000
 
 

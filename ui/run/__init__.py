@@ -3,9 +3,8 @@
 In: a run's id, or a corpus before training. Out: curves and tables, computed once and cached,
 and the tokenizer's files for download.
 
-Open `results` first. `corpus_summary` describes a corpus, `downloads` makes the files and
-checks that other libraries open them, and `download_rows` draws both. `training_card` draws the
-training that a visitor waits for.
+Open `results` first. `corpus_summary` describes a corpus, and `download_part` makes and offers the
+files. `training_card` draws the training that a visitor waits for.
 """
 
 from typing import TYPE_CHECKING
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
         divided,
         find_alphabet,
     )
-    from ui.run.download_part import downloads, zipped
-    from ui.run.download_rows import offer_downloads, show_encoding_command
+    from ui.run.download_part import downloads, offer_downloads, show_encoding_command, zipped
     from ui.run.page_parts import (
         Cell,
         composition_groups,

@@ -1,34 +1,33 @@
-"""Prepare a tokenizer for download in the formats of other tools, and open the files in these."""
+"""Offer a tokenizer for download in the formats of other tools, with the code that loads it."""
 
 from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from shlex import quote
 from typing import Final
 
+import streamlit as st
+
 from bpe_core.errors import BpeError
-from bpe_core.formats import (
-    FOLDER,
-    READERS,
-    Opened,
-    check_opens,
-    dumps,
-    find_reader,
-    make_probe,
-    special_roles,
-    what_ranks_lack,
-)
+from bpe_core.formats import FOLDER, dumps, find_reader, special_roles, what_ranks_lack
 from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Format
 from ui.host import cached
-from ui.storage import StoredRun, load_run, training_text
-from ui.work import Background, Status, Task
+from ui.look import plain_markdown
+from ui.storage import StoredRun, load_run
+
+_TESTED: Final = ":small[:gray[Tests open every format in its libraries: the same ids.]]"
+_HOW: Final = (
+    "`docs/how-it-is-checked.md` says how. `bpe convert --check` compares 100,000 ids of your own "
+    "file, and `bpe inspect --opens-in` tries every library that is installed."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,99 +135,57 @@ def zipped(files: Mapping[str, bytes], folder: str = "") -> bytes:
     return buffer.getvalue()
 
 
-# The other libraries take seconds to import, most of all transformers.
-_SLOWEST_LAST: Final[tuple[Format, ...]] = (
-    "huggingface",
-    "gpt2",
-    "tiktoken",
-    "native",
-    "sentencepiece",
-    "gguf",
-    "transformers",
-)
+def offer_downloads(
+    tokenizer: Tokenizer, stored: StoredRun, *, key: str, folds_others: bool = False
+) -> None:
+    """Offer a tokenizer in each format, and explain which formats cannot hold it.
 
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """The results of the checks so far, by format and library."""
-
-    of: int
-    """The number of checks to do."""
-    by_library: Mapping[tuple[Format, str], Opened] = field(
-        default_factory=dict[tuple[Format, str], Opened]
-    )
-
-    @property
-    def done(self) -> int:
-        """The number of checks done."""
-        return len(self.by_library)
-
-    @property
-    def results(self) -> Mapping[Format, Opened]:
-        """The result for each format in the library that it is meant for."""
-        return {
-            format: opened
-            for (format, library), opened in self.by_library.items()
-            if library == find_reader(format).library
-        }
-
-
-def check_formats(
-    tokenizer: Tokenizer, formats: Sequence[Format], stored: StoredRun
-) -> Status[Checked, Checked]:
-    """Return the status of the checks of a tokenizer's formats, starting them if needed.
-
-    The text is the held-out text of a run, then its training text. Raises `TooMuchWorkError`.
+    With `folds_others`, only the first format is in view, with the command that comes next.
     """
-    id = f"{tokenizer.fingerprint} {stored.id}"
-    texts = partial(_iterate_texts, stored)
-    return checks().begin(id, partial(check_all, tokenizer, tuple(formats), texts))
+    offered = tokenizer_downloads(tokenizer, stored.run)
+    possible = [download for download in offered if download.data is not None]
+    others = possible[1:] if folds_others else possible
+    st.html(Path(__file__).with_suffix(".css"))
+    with st.container(gap="small", key=f"{key}_download_rows"):
+        if folds_others:
+            _row(possible[0], key, label=f"Download {possible[0].label}")
+        with st.expander("Other formats", type="compact") if folds_others else nullcontext():
+            for download in others:
+                _row(download, key, label=download.label)
+        st.markdown(_TESTED, help=_HOW)
+    if folds_others:
+        show_encoding_command(possible[0].file_name, tokenizer)
+    missing = [download for download in offered if download.problem is not None]
+    if missing:
+        with st.expander("Formats that cannot hold this tokenizer"):
+            for download in missing:
+                st.markdown(
+                    f"**{plain_markdown(download.label)}** "
+                    f"{plain_markdown(download.problem or '', 600)}"
+                )
 
 
-def check_all(
-    tokenizer: Tokenizer,
-    formats: Sequence[Format],
-    texts: Callable[[], Iterator[str]],
-    task: Task[Checked],
-) -> Checked | None:
-    """Check each format in its own library, then in the others, and report each check.
-
-    Returns None or raises CancelledError if cancelled.
-    """
-    pairs = _pairs(formats)
-    checked = Checked(len(pairs))
-    task.report(checked)
-    probe = make_probe(tokenizer, texts())
-    for format, library in pairs:
-        if task.is_cancelled:
-            return None
-        opened = check_opens(tokenizer, format, probe, lambda: task.is_cancelled, library)
-        checked = replace(checked, by_library={**checked.by_library, (format, library): opened})
-        task.report(checked)
-    return None if task.is_cancelled else checked
+def show_encoding_command(file_name: str, tokenizer: Tokenizer) -> None:
+    """Show what comes next: the command that makes training data with a downloaded file."""
+    st.markdown(":small[:gray[Next, encode your corpus into training data:]]")
+    st.code(encoding_command(file_name, tokenizer), language=None, wrap_lines=True)
 
 
-def _pairs(formats: Sequence[Format]) -> list[tuple[Format, str]]:
-    """Return formats with the libraries that they are for, then with others that read them."""
-    own: list[tuple[Format, str]] = [
-        (format, find_reader(format).library) for format in sorted(formats, key=_SLOWEST_LAST.index)
-    ]
-    others: list[tuple[Format, str]] = [
-        (format, reader.library) for format in formats for reader in READERS[format][1:]
-    ]
-    return [*own, *sorted(others, key=lambda pair: pair[1] == "transformers")]
-
-
-def _iterate_texts(stored: StoredRun) -> Iterator[str]:
-    yield from stored.held_out.documents
-    # The text of a run may be missing or damaged; other texts take its place.
-    with suppress(BpeError):
-        kept = training_text(stored.id)
-        if kept is not None:
-            yield from kept.corpus.documents
-
-
-@cache
-def checks() -> Background[Checked, Checked]:
-    """Return the server's checks, by tokenizer and run."""
-    return Background("opened", max_waiting=32, max_cached=64)
+def _row(download: Download, key: str, *, label: str) -> None:
+    with st.container(gap=None):
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.download_button(
+                label,
+                download.data or b"",
+                file_name=download.file_name,
+                mime="application/octet-stream",
+                help=f"For {download.reader}",
+                on_click="ignore",
+                key=f"{key}_{download.label}",
+            )
+            library = find_reader(download.format).library
+            popover = f"{key}_{download.format}"
+            with st.popover(f"Load with {library}", type="tertiary", key=popover):
+                st.code(download.code, language="python", wrap_lines=True)
+        if download.lacks:
+            st.markdown(f":small[:gray[{plain_markdown(download.lacks, 600)}]]")

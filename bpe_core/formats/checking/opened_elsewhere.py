@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -148,17 +148,12 @@ def opens_in(tokenizer: Tokenizer, probe: Probe) -> Iterator[tuple[Format, Opene
 
 
 def check_opens(
-    tokenizer: Tokenizer,
-    format: Format,
-    probe: Probe,
-    should_stop: Callable[[], bool] | None = None,
-    library: str | None = None,
+    tokenizer: Tokenizer, format: Format, probe: Probe, library: str | None = None
 ) -> Opened:
     """Write a tokenizer, open it in the library of its format and compare the ids of a probe.
 
     `library` names another that reads the format. Raises `ConfigError` if the format cannot express
-    the tokenizer, or the library cannot read the format, and CancelledError once `should_stop`
-    returns True.
+    the tokenizer, or the library cannot read the format.
 
     >>> from bpe_core.formats import make_probe
     >>> from bpe_core.tokenizer import gpt2
@@ -178,7 +173,7 @@ def check_opens(
         folder.mkdir(exist_ok=True)
         write_files(files, folder)
         try:
-            found = ids_by_lines(lines.load, lines.encode, probe.texts, Path(name), should_stop)
+            found = ids_by_lines(lines.load, lines.encode, probe.texts, Path(name))
         except TrialError as error:
             problem = _OTHER_ORDER if _TIKTOKENS_CHECK in str(error) else str(error)
             return Opened(reader.library, version, 0, problem=problem, encoder=reader.encoder)
@@ -235,31 +230,21 @@ class TrialError(FormatError):
     """
 
 
-def ids_by_lines(
-    load: str,
-    encode: str,
-    texts: Sequence[str],
-    folder: Path,
-    should_stop: Callable[[], bool] | None = None,
-) -> list[list[int]]:
+def ids_by_lines(load: str, encode: str, texts: Sequence[str], folder: Path) -> list[list[int]]:
     """Run lines of Python in a folder, and return the ids of each text.
 
     `load` opens a tokenizer, and the expression `encode` gives the ids of `text`. The caller must
     have written both, because they run as they are. Raises `TrialError` if they crash, take longer
-    than two minutes, or raise an exception, whose type and first words its message repeats; and
-    CancelledError once `should_stop` returns True.
+    than two minutes, or raise an exception, whose type and first words its message repeats.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ids_by_lines("shift = 1", "[ord(each) + shift for each in text]", ["a"], Path(folder))
     [[98]]
     """
-    # Someone may be waiting for a page on the same processors, and nobody waits for this.
-    limits = Limits(_MAX_SECONDS, processor_seconds=_MAX_PROCESSOR_SECONDS, niceness=5)
+    limits = Limits(_MAX_SECONDS, processor_seconds=_MAX_PROCESSOR_SECONDS)
     try:
-        return call(
-            run_lines, load, encode, list(texts), folder, limits=limits, should_stop=should_stop
-        )
+        return call(run_lines, load, encode, list(texts), folder, limits=limits)
     except ProcessError as error:
         raise TrialError(str(error)) from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
@@ -36,14 +36,14 @@ class Probe:
         return sum(map(len, self.ids))
 
 
-def make_probe(tokenizer: Tokenizer, texts: Iterable[str] = (), n_tokens: int = N_TOKENS) -> Probe:
-    """Return a probe of at least `n_tokens` tokens: many scripts, then `texts`, then prose.
+def make_probe(tokenizer: Tokenizer, n_tokens: int = N_TOKENS) -> Probe:
+    """Return a probe of at least `n_tokens` tokens: many scripts, then prose.
 
     It begins with the special tokens and the vocabulary's last tokens. Characters that the
     tokenizer's alphabet lacks are left out. It is shorter only if all of these texts are.
 
     >>> from bpe_core.tokenizer import gpt2
-    >>> probe = make_probe(gpt2(), ["Hugs and pugs. " * 100], n_tokens=2_000)
+    >>> probe = make_probe(gpt2(), n_tokens=2_000)
     >>> 2_000 <= probe.n_tokens < 4_000
     True
     """
@@ -54,7 +54,7 @@ def make_probe(tokenizer: Tokenizer, texts: Iterable[str] = (), n_tokens: int = 
     first = [PROBE, *special, last_tokens(tokenizer, 2_000)]
     # Read only if the other texts are too short.
     prose = (text for name in ["python-reference"] for text in load_sample(name).documents)
-    rest = chain(load_sample("multilingual").documents, texts, prose)
+    rest = chain(load_sample("multilingual").documents, prose)
     pieces: list[str] = []
     found: list[tuple[int, ...]] = []
     missing = n_tokens
