@@ -16,7 +16,7 @@ from bpe_core.kernels import compile_in_background, kernels_are_compiled
 from ui.host import event, log_as_json, settings
 from ui.serving import metrics
 from ui.serving.allowed_hosts import AllowedHosts, configured_hosts
-from ui.serving.ended_visits import close_regularly
+from ui.serving.ended_visits import ClosedTabs, close_regularly, use_small_pages
 from ui.serving.limits import MessageLimit, UploadLimit
 from ui.serving.warm_up import settle_memory, warm_up_rest_in_background, warm_up_start
 from ui.storage import start_sweeping
@@ -29,6 +29,7 @@ async def lifespan(_: object) -> AsyncGenerator[None]:
     # What visitors leave in files is for this server's user alone.
     os.umask(0o077)
     keep_store_private()
+    use_small_pages()
     warm_up_start()
     settle_memory()
     # Errors before this line cannot contain visitors' text, so they may be printed in full.
@@ -56,4 +57,5 @@ def middleware() -> list[Middleware]:
         Middleware(AllowedHosts, configured_hosts()),
         Middleware(MessageLimit),
         Middleware(UploadLimit),
+        Middleware(ClosedTabs),
     ]
