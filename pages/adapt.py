@@ -23,7 +23,7 @@ WHAT: Final = {
 
 
 def draw(stored: StoredRun, job: JobStatus | None) -> None:
-    live = None if job is None else jobs.manager().find_live(job.id)
+    live = None if job is None else jobs.find_live(job.id)
     fill_corpus_once(stored, live)
     mode = choose_one("What to do", list(WHAT), key="adapt")
     st.markdown(f":gray[:small[{WHAT[mode]}]]")

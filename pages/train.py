@@ -47,7 +47,7 @@ open_run = frame.page_frame(
     help=tooltip("Merge"),
     names_run=True,
 )
-training = None if live is None else jobs.manager().find_live(live.id)
+training = None if live is None else jobs.find_live(live.id)
 if training is not None:
     fill_forms_from_training(training)
 elif open_run is not None and live is None:

@@ -38,8 +38,7 @@ def draw_vocabulary(stored: StoredRun) -> None:
 
 def draw_counting(counting: Status[Progress, Uses], text: CountedText) -> None:
     unit = "Words" if text.corpus is not None and text.corpus.word_counts else "Characters"
-    counts = background_work.counts()
-    show_work(counts, counting, unit=f"{unit} counted", what="counting of uses", key="counting")
+    show_work(counting, unit=f"{unit} counted", what="counting of uses", key="counting")
 
 
 @fragment()

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from ui.work.background import queue
+from ui.work.task import Result, Status, Step, WorkKind
 
 _SECONDS_BETWEEN_LOOKS = 0.01
 
@@ -26,6 +30,16 @@ class Manager(Protocol[Known]):
     """A manager that returns the status of work by its id."""
 
     def status(self, id: str, /) -> Known: ...
+
+
+@dataclass(frozen=True)
+class OfKind(Generic[Step, Result]):
+    """The work of a kind in the server's queue, by its id."""
+
+    kind: WorkKind[Step, Result]
+
+    def status(self, id: str) -> Status[Step, Result]:
+        return queue.status(self.kind, id)
 
 
 def has_ended(status: Standing) -> bool:

@@ -17,36 +17,16 @@ from bpe_core.tokenizer import Tokenizer
 from bpe_core.vocabulary import Reachability, find_unreachable
 from tests.browser.serving import running_app
 from tests.new_process import ROOT
-from ui.adapt import background_work as adapting
-from ui.compare import compared
 from ui.host import server_cache
-from ui.lab import measurements
-from ui.pair_frequencies import sample_part
 from ui.serving.warm_up import warm_up_rest
 from ui.shell.workspace import state_key
-from ui.tokenizers.downloads import downloads
-from ui.train import cuts
 from ui.vocabulary import background_work
-from ui.work import jobs
+from ui.work import queue
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 MAX_RUN_SECONDS = 60
-# Taken here, before a test can replace one of them.
-SERVER_MANAGERS = (
-    jobs.manager,
-    measurements.manager,
-    compared.works,
-    background_work.searches,
-    background_work.counts,
-    background_work.previews,
-    adapting.shrinkings,
-    adapting.replacings,
-    sample_part.checks,
-    cuts.checks,
-    downloads,
-)
 
 
 @pytest.fixture(scope="session")
@@ -86,10 +66,7 @@ def open_app(
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(tmp_path / "runs"))
 
     yield open_page
-    jobs.manager().close()
-    for manager in SERVER_MANAGERS:
-        manager().close()
-        manager.cache_clear()
+    queue.clear()
     server_cache.forget_all_but_lasting()
 
 

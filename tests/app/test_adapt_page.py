@@ -28,10 +28,12 @@ from tests.app.adapting import (
 )
 from tests.app.pages import OpenApp, in_address, metrics, page_text, paste, sent_table
 from tests.app.training import assert_press_is_refused, draw_after, known_work
-from tests.waiting import wait_until
+from tests.waiting import OfKind, wait_until
 from ui.adapt import MODEL_LINES, background_work, files_part
+from ui.adapt.background_work import REPLACE, SHRINK
 from ui.adapt.swapped import Swapped
 from ui.run import zipped
+from ui.work import queue
 
 NO_INTERVAL = "No interval: it takes 20 documents, and there"
 
@@ -116,7 +118,7 @@ def test_an_invalid_number_of_tokens_is_refused_and_an_unknown_base_replaced(
 
 def test_a_tokenizer_is_shrunk(open_app: OpenApp) -> None:
     app = open_small_base(open_app, "Shrink")
-    draw_after(app, background_work.shrinkings(), begin(app, "Shrink"))
+    draw_after(app, OfKind(SHRINK), begin(app, "Shrink"))
     size = small_base().vocab_size
     assert f"of tokenizer.json’s {size:,} tokens" in read_verdict(app)
     assert NO_INTERVAL in read_verdict(app)
@@ -129,7 +131,7 @@ def test_a_tokenizer_is_shrunk(open_app: OpenApp) -> None:
 def test_a_base_with_nothing_to_remove_is_said_so(open_app: OpenApp) -> None:
     files = dumps(bpe.gpt2().truncated(0), "huggingface")
     app = open_with_base(open_app, files, "Shrink")
-    draw_after(app, background_work.shrinkings(), begin(app, "Shrink"))
+    draw_after(app, OfKind(SHRINK), begin(app, "Shrink"))
     assert "nothing to remove" in app.info[0].value
 
 
@@ -137,10 +139,10 @@ def test_a_base_with_nothing_to_remove_is_said_so(open_app: OpenApp) -> None:
 def test_tokens_are_replaced_at_the_same_size(open_app: OpenApp) -> None:
     app = open_small_base(open_app, "Replace")
     id = begin(app, "Replace")
-    draw_after(app, background_work.replacings(), id)
+    draw_after(app, OfKind(REPLACE), id)
     assert f"with the same vocabulary size, {small_base().vocab_size:,}." in read_verdict(app)
     assert NO_INTERVAL in read_verdict(app)
-    found = background_work.replacings().status(id).result
+    found = queue.status(REPLACE, id).result
     assert found is not None
     before, *after = found.judged.tokens
     assert [size.n_tokens for size in found.sizes] == [1, 2, 3, 4, 5]
@@ -173,8 +175,8 @@ def _judge_by_general_texts(app: AppTest, found: Swapped) -> None:
 
 
 MODES = {
-    "Shrink": (background_work.shrinkings, "shrink_in_process", "shrinking"),
-    "Replace": (background_work.replacings, "replace_in_process", "replacing"),
+    "Shrink": (SHRINK, "shrink_in_process", "shrinking"),
+    "Replace": (REPLACE, "replace_in_process", "replacing"),
 }
 
 
@@ -183,31 +185,32 @@ def begin(app: AppTest, mode: str) -> str:
     if mode == "Replace":
         app.number_input(key="replace_tokens").set_value(5.0).run()
     app.button(key=mode.lower()).click().run()
-    return known_work(MODES[mode][0]())
+    return known_work(MODES[mode][0])
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_shrinking_and_replacing_are_cancelled_and_begun_again(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    manager, function, key = MODES[mode]
+    kind, function, key = MODES[mode]
+    works = OfKind(kind)
     real = getattr(background_work, function)
 
     def wait_for_cancel(*args: Any, **arguments: Any) -> object:
-        wait_until(manager(), known_work(manager()), lambda status: status.is_stopping)
+        wait_until(works, known_work(kind), lambda status: status.is_stopping)
         return real(*args, **arguments)
 
     monkeypatch.setattr(background_work, function, wait_for_cancel)
     app = open_small_base(open_app, mode)
     id = begin(app, mode)
     app.button(key=f"{key}_cancel").click().run()
-    assert draw_after(app, manager(), id).state == "cancelled"
+    assert draw_after(app, works, id).state == "cancelled"
     assert "was cancelled" in page_text(app)
     assert not download_labels(app)
     monkeypatch.setattr(background_work, function, real)
     app.button(key=f"{key}_again").click().run()
     app.button(key=mode.lower()).click().run()
-    assert wait_until(manager(), id).state == "finished"
+    assert wait_until(works, id).state == "finished"
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -222,7 +225,7 @@ def test_a_shrunk_or_changed_tokenizer_is_downloaded(
 
     monkeypatch.setattr(files_part, "zipped", zip_and_note)
     app = open_with_base(open_app, dumps(small_base(), "transformers"), mode)
-    draw_after(app, MODES[mode][0](), begin(app, mode))
+    draw_after(app, OfKind(MODES[mode][0]), begin(app, mode))
     names = ["Tokenizer files", "old_ids.npy", "parts.npy", "embedding_rows.json"]
     assert [label for label in download_labels(app) if not label.endswith("CSV")] == names
     assert any(

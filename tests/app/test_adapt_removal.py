@@ -15,10 +15,10 @@ from bpe_core.unicode import token_script
 from tests.app.adapting import TEXT, choose, open_small_base, read_verdict, small_base
 from tests.app.pages import OpenApp, paste, read_query, unescaped_text
 from tests.app.training import assert_press_is_refused, draw_after
-from tests.waiting import wait_until
+from tests.waiting import OfKind, wait_until
 from ui.adapt import background_work
 from ui.adapt.adapting_process import Removable
-from ui.adapt.background_work import Order
+from ui.adapt.background_work import REPLACE, SHRINK, Order
 from ui.adapt.swapped import Swapped
 from ui.look import token_label
 from ui.storage import HELD_OUT_SEED
@@ -52,7 +52,7 @@ def last_whole_token(tokenizer: bpe.Tokenizer, script: str) -> int:
 
 def shrunk(app: AppTest, order: Order) -> Removals:
     """Return the removals of an order, once the page shows them."""
-    status = draw_after(app, background_work.shrinkings(), order.id)
+    status = draw_after(app, OfKind(SHRINK), order.id)
     assert status.result is not None
     return status.result.removals
 
@@ -124,7 +124,7 @@ def test_replace_takes_terms_scripts_and_tokens_to_keep(
     app.text_area(key="adapt_keep").set_value(token_label(base.vocab[kept])).run()
     app.button(key="replace").click().run()
     (order,) = orders
-    status = draw_after(app, background_work.replacings(), f"{order.id} 9")
+    status = draw_after(app, OfKind(REPLACE), f"{order.id} 9")
     assert isinstance(status.result, Swapped)
     found = status.result.adapted
     terms = ["Zookeeper", "New York"]
@@ -170,14 +170,14 @@ def test_the_result_of_replacing_survives_a_reload(open_app: OpenApp, orders: li
     app.text_area(key="adapt_keep").set_value("a").run()
     app.button(key="replace").click().run()
     (order,) = orders
-    found = wait_until(background_work.replacings(), f"{order.id} 5").result
+    found = wait_until(OfKind(REPLACE), f"{order.id} 5").result
     assert found is not None
     unwanted = found.at(1).tokenizer.vocab[int(found.sizes[1].merges[-1, 2])]
     app.run()
     (left_out,) = (each for each in app.multiselect if each.label == "Leave out")
     left_out.set_value([unwanted.hex()]).run()
     app.button(key="extend_again").click().run()
-    again = wait_until(background_work.replacings(), f"{orders[1].id} 5").result
+    again = wait_until(OfKind(REPLACE), f"{orders[1].id} 5").result
     assert again is not None
     assert unwanted in found.adapted.tokenizer.vocab.values()
     assert unwanted not in again.adapted.tokenizer.vocab.values()

@@ -32,8 +32,9 @@ from tests.app.pages import (
     unescaped_text,
 )
 from tests.app.training import held_back, known_work
-from tests.waiting import wait_until
-from ui.adapt import background_work, files_part
+from tests.waiting import OfKind, wait_until
+from ui.adapt import files_part
+from ui.adapt.background_work import REPLACE
 from ui.storage import StoredRun
 from ui.train.presets import CONFIGS, LLAMA
 
@@ -80,7 +81,7 @@ def test_terms_are_tokens_first_and_their_price_is_told(open_app: OpenApp) -> No
 def test_a_reload_during_an_extension_fills_terms_and_size(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with held_back(monkeypatch) as (_, reached):
+    with held_back(monkeypatch) as reached:
         app = open_form(open_app, 37)
         app.text_area(key="adapt_terms").set_value("Kubernetes\nZookeeper").run()
         app.button(key="extend").click().run()
@@ -264,8 +265,7 @@ def test_replaced_tokens_are_characters_too(open_app: OpenApp) -> None:
     app.number_input(key="replace_tokens").set_value(10.0).run()
     assert app.number_input(key="replace_coverage").value == DEFAULT_COVERAGE
     app.button(key="replace").click().run()
-    work = background_work.replacings()
-    found = wait_until(work, known_work(work)).result
+    found = wait_until(OfKind(REPLACE), known_work(REPLACE)).result
     assert found is not None
     app.run()
     assert {*found.sizes[-1].characters} == CHARACTERS

@@ -30,10 +30,12 @@ from tests.app.training import draw_after
 from tests.loopback_hub import LoopbackHub, loopback_hub
 from tests.oracles import TOKENIZERS
 from tests.unit.test_fetch import no_network
+from tests.waiting import OfKind
 from ui.host import settings
 from ui.look import plain_markdown
 from ui.shell.workspace import state_key
 from ui.tokenizers import FILE_PREFIX, downloads
+from ui.tokenizers.downloads import FETCH
 from ui.tokenizers.shelf import Shelf, open_member
 
 SMALL = bpe.train(load_sample("notebook"), bpe.TrainingConfig(vocab_size=280))
@@ -239,7 +241,7 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def finish(app: AppTest, key: str) -> None:
     """Wait for a download, and draw the page again, as it does by itself."""
-    draw_after(app, downloads.downloads(), key)
+    draw_after(app, OfKind(FETCH), key)
 
 
 def test_a_click_fetches_and_adds_and_the_address_brings_it_back(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from concurrent.futures import CancelledError
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,11 +16,12 @@ from bpe_core.comparison import Blocks, Measured, measure_on
 from bpe_core.corpus import load_sample
 from tests.app.pages import OpenApp, sent_table, sentence
 from tests.app.stored import store
-from tests.app.training import draw_after, known_work
-from tests.waiting import wait_until
+from tests.app.training import draw_after, known_ids, known_work
+from tests.waiting import OfKind, wait_until
 from ui.compare import compared
+from ui.compare.compared import COMPARE
 from ui.storage import SAMPLE_RUN_ID, load_run
-from ui.work import TooMuchWorkError
+from ui.work import TooMuchWorkError, queue
 
 SAMPLE = 2_000
 TIME_LEFT = re.compile(r"Whole text: .+ of .+, .+ a second, about \d+ (s|min|h) left")
@@ -79,7 +81,7 @@ def test_the_first_figures_are_of_a_sample_and_marked(
     assert marked(app)
     assert "On a sample of held-out text" in sentence(app)
     assert app.button(key="compare_whole_cancel").label == "Cancel"
-    wait_until(compared.works(), known_work(compared.works()), lambda each: bool(each.progress))
+    wait_until(OfKind(COMPARE), known_work(COMPARE), lambda each: bool(each.progress))
     (bar,) = app.run().get("progress")
     assert TIME_LEFT.match(bar.proto.text)
     downloads = {each.proto.label: each.proto.disabled for each in app.get("download_button")}
@@ -91,7 +93,7 @@ def test_the_first_figures_are_of_a_sample_and_marked(
     assert "On a sample of held-out text" in [header.value for header in app.header]
 
     held_back.released.set()
-    assert draw_after(app, compared.works(), known_work(compared.works())).state == "finished"
+    assert draw_after(app, OfKind(COMPARE), known_work(COMPARE)).state == "finished"
     assert tokens(app) == count_tokens(held_out)
     assert not marked(app)
     assert "On all held-out text" in [header.value for header in app.header]
@@ -102,9 +104,9 @@ def test_a_link_opened_again_shows_the_whole_at_once(
 ) -> None:
     held_back.released.set()
     open_app("compare")
-    wait_until(compared.works(), known_work(compared.works()))
+    wait_until(OfKind(COMPARE), known_work(COMPARE))
     # Forget the work, as the server does after much other work.
-    compared.works().forget(known_work(compared.works()))
+    queue.forget(COMPARE, known_work(COMPARE))
     again = open_app("compare", part="Figures")
     assert not marked(again)
     assert tokens(again) == count_tokens(load_run(SAMPLE_RUN_ID).held_out)
@@ -115,14 +117,14 @@ def test_a_link_opened_again_shows_the_whole_at_once(
 def test_adding_a_tokenizer_measures_only_that_one(open_app: OpenApp, held_back: HeldBack) -> None:
     held_back.released.set()
     open_app("compare")
-    wait_until(compared.works(), known_work(compared.works()))
+    wait_until(OfKind(COMPARE), known_work(COMPARE))
     assert held_back.n_whole == 2
-    compared.works().forget(known_work(compared.works()))
+    queue.forget(COMPARE, known_work(COMPARE))
     run_id = store(bpe.train(load_sample("notebook"), bpe.TrainingConfig(300)))
     for with_ in (f"gpt2,run-{run_id}", "gpt2"):
         open_app("compare", **{"with": with_})
-        for known in list(compared.works()._known):  # pyright: ignore[reportPrivateUsage]
-            wait_until(compared.works(), known)
+        for id in known_ids(COMPARE):
+            wait_until(OfKind(COMPARE), id)
     assert held_back.n_whole == 3
 
 
@@ -130,13 +132,13 @@ def test_cancelling_keeps_the_figures_of_the_sample(open_app: OpenApp, held_back
     app = open_app("compare", part="Figures")
     first = tokens(app)
     app.button(key="compare_whole_cancel").click().run()
-    assert draw_after(app, compared.works(), known_work(compared.works())).state == "cancelled"
+    assert draw_after(app, OfKind(COMPARE), known_work(COMPARE)).state == "cancelled"
     assert marked(app)
     assert tokens(app) == first
     assert any("comparison of the whole text was cancelled" in m.value for m in app.markdown)
     held_back.released.set()
     app.button(key="compare_whole_again").click().run()
-    draw_after(app, compared.works(), known_work(compared.works()))
+    draw_after(app, OfKind(COMPARE), known_work(COMPARE))
     assert not marked(app)
 
 
@@ -146,7 +148,7 @@ def test_a_full_queue_leaves_the_sample(
     def full(*_: object, **__: object) -> None:
         raise TooMuchWorkError("16 others are already waiting. Try again soon.")
 
-    monkeypatch.setattr(compared.works(), "begin", full)
+    monkeypatch.setattr(compared, "queue", SimpleNamespace(begin=full))
     app = open_app("compare")
     assert marked(app)
     assert any("16 others are already waiting" in each.value for each in app.markdown)
@@ -155,4 +157,4 @@ def test_a_full_queue_leaves_the_sample(
 
 def test_a_short_text_is_compared_at_once(open_app: OpenApp) -> None:
     assert not marked(open_app("compare"))
-    assert not compared.works()._known  # pyright: ignore[reportPrivateUsage]
+    assert not known_ids(COMPARE)

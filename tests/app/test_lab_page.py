@@ -16,19 +16,20 @@ from bpe_core.tokenizer import gpt2
 from tests.app.pages import in_address, press
 from tests.app.training import draw_after
 from tests.oracles import TOKENIZERS
-from tests.waiting import wait_until
+from tests.waiting import OfKind, wait_until
 from ui.corpus.own_text_field import OwnText, OwnTexts
 from ui.lab import MeasurementStatus, measurements
-from ui.lab.measurements import MeasurementManager
+from ui.lab.measurements import MEASURE, begin_measurement
 from ui.shell.workspace import state_key
 from ui.storage import SAMPLE_RUN_ID, load_run
 from ui.work import TooMuchWorkError
 
+MEASUREMENTS = OfKind(MEASURE)
 SHORT = "Hugs or whatever. "
 
 
 def wait_for_report(app: AppTest, name: str) -> None:
-    draw_after(app, measurements.manager(), in_address(app, name))
+    draw_after(app, MEASUREMENTS, in_address(app, name))
 
 
 def test_a_tokenizer_that_merges_across_words_is_not_measured_but_trainers_are(
@@ -101,18 +102,18 @@ def test_a_first_visit_shows_a_small_measurement_with_its_progress(
     assert "Cancel" not in [button.label for button in app.button]
     text = "\n".join(load_sample("python-reference").documents)
     order = small_order(text, load_run(SAMPLE_RUN_ID).run.tokenizer)
-    wait_until(measurements.manager(), order.fingerprint)
-    draw_after(app, measurements.manager(), small_order(text).fingerprint)
+    wait_until(MEASUREMENTS, order.fingerprint)
+    draw_after(app, MEASUREMENTS, small_order(text).fingerprint)
     assert len(speeds(app)) == 8
     assert n_marked_small(app) == 2
     assert not {"encoding", "training"} & set(app.query_params)
 
 
-def refuse(_manager: MeasurementManager, _order: LabOrder, *, about: str) -> MeasurementStatus:
+def refuse(_order: LabOrder, *, about: str) -> MeasurementStatus:
     raise AssertionError(about)
 
 
-def is_full(_manager: MeasurementManager, _order: LabOrder, *, about: str) -> MeasurementStatus:
+def is_full(_order: LabOrder, *, about: str) -> MeasurementStatus:
     raise TooMuchWorkError(about)
 
 
@@ -121,7 +122,7 @@ def test_nothing_is_measured_before_a_press_on_an_own_text_or_while_the_queue_is
 ) -> None:
     own = {"lab_text": "Your text", "text": SHORT}
     for shared, query in ((refuse, own), (is_full, {})):
-        monkeypatch.setattr(MeasurementManager, "shared", shared)
+        monkeypatch.setattr(measurements, "shared_measurement", shared)
         app = open_app("lab", **query)
         assert not app.error
         assert any("Eight encoders are run on this text" in one.value for one in app.markdown)
@@ -132,10 +133,10 @@ def test_nothing_is_measured_before_a_press_on_an_own_text_or_while_the_queue_is
 def test_a_measurement_in_the_address_takes_the_place_of_the_small_one(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(MeasurementManager, "shared", refuse)
-    own = measurements.manager().submit(LabOrder("encoding", SHORT, gpt2().truncated(9)), about="x")
-    training = measurements.manager().submit(LabOrder("training", SHORT), about="x")
-    wait_until(measurements.manager(), training)
+    monkeypatch.setattr(measurements, "shared_measurement", refuse)
+    own = begin_measurement(LabOrder("encoding", SHORT, gpt2().truncated(9)), about="x")
+    training = begin_measurement(LabOrder("training", SHORT), about="x")
+    wait_until(MEASUREMENTS, training)
     app = open_app("lab", encoding=own, training=training)
     assert len(speeds(app)) == 8
     assert n_marked_small(app) == 0

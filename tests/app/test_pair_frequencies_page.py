@@ -16,8 +16,8 @@ from bpe_core.adapting import extend
 from bpe_core.runs import PairLives, check_parts
 from tests.app.pages import OpenApp, in_address, metrics, page_text, press, unescaped_text, upload
 from tests.app.stored import store, store_hugs
-from tests.waiting import wait_until
-from ui.pair_frequencies.sample_part import checking, checks, stored_text, verdict_on
+from tests.waiting import OfKind, wait_until
+from ui.pair_frequencies.sample_part import CHECK, checking, stored_text, verdict_on
 from ui.storage import MAX_KEPT, SAMPLE_RUN_ID, BaseName, CorpusOrigin, Trained, load_run, store_run
 
 PAGE = "pair_frequencies"
@@ -268,7 +268,7 @@ def test_a_check_begins_when_asked_and_shows_the_figures_of_the_core(open_app: O
     app.button(key="sample_check").click().run()
     status = checking(stored)
     assert status is not None
-    assert wait_until(checks(), status.id).problem is None
+    assert wait_until(OfKind(CHECK), status.id).problem is None
     app.run()
     found = bpe.sample_check(corpus, CONFIG)
     charts: dict[str, Any] = {}

@@ -251,8 +251,8 @@ def test_the_next_training_replaces_one_that_failed(open_app: OpenApp) -> None:
 def test_the_card_of_a_stopping_training_states_that_and_is_replaced_by_the_result(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with held_back(monkeypatch) as (manager, reached):
-        job_id = submit(manager, RHYME, "rhyme")
+    with held_back(monkeypatch) as reached:
+        job_id = submit(RHYME, "rhyme")
         assert reached.wait(60)
         app = open_app(job=job_id)
         assert "Stopping…" not in [header.value for header in app.header]
@@ -265,16 +265,14 @@ def test_the_card_of_a_stopping_training_states_that_and_is_replaced_by_the_resu
         # An element that replaced one of another kind would show the old one's parts until the
         # script ends. So each card has its own place, and empties the other's.
         assert find_outcome(app) == ["flex_container", "empty"]
-    draw_after(app, manager, job_id)
+    draw_after(app, jobs, job_id)
     assert find_outcome(app) == ["empty", "flex_container"]
 
 
-def submit(
-    manager: jobs.JobManager, text: str, title: str, config: bpe.TrainingConfig = SMALL
-) -> str:
+def submit(text: str, title: str, config: bpe.TrainingConfig = SMALL) -> str:
     origin = CorpusOrigin("paste", "", 0)
     corpus = bpe.Corpus.from_text(text)
-    return manager.submit(corpus, config, title=title, held_out_share=0, origin=origin)
+    return jobs.submit(corpus, config, title=title, held_out_share=0, origin=origin)
 
 
 def find_outcome(app: AppTest) -> list[str]:
@@ -354,16 +352,15 @@ def test_a_training_cancelled_in_the_queue_is_reported_once(open_app: OpenApp) -
     words = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(80_000))
     config = bpe.TrainingConfig(80_000, pretokenizer="whitespace")
     open_app()
-    manager = jobs.manager()
-    for_long, job_id = submit(manager, words, "long", config), submit(manager, RHYME, "short")
+    for_long, job_id = submit(words, "long", config), submit(RHYME, "short")
     app = open_app(job=job_id)
     assert "Waiting: 1 training run before yours." in page_text(app)
     app.button(key="cancel").click().run()
     assert "cancelled before the first merge" in app.info[0].value
     assert "job" not in app.query_params
     assert not app.run().info
-    manager.cancel(for_long)
-    wait_until(manager, for_long)
+    jobs.cancel(for_long)
+    wait_until(jobs, for_long)
 
 
 def others_train(n: int) -> None:
@@ -393,7 +390,7 @@ def test_other_visitors_runs_do_not_evict_the_run_of_an_open_session(
     app.button(key="train").click().run()
     job_id = in_address(app, "job")
     app.switch_page("pages/lessons.py").run()
-    draw_after(app, jobs.manager(), job_id)
+    draw_after(app, jobs, job_id)
     others_train(2 * MAX_UNCLAIMED)
     app.switch_page("pages/train.py").run()
     assert not app.error

@@ -22,6 +22,7 @@ from tests.app.pages import (
 from tests.app.training import assert_press_is_refused, choose, draw_after, held_back, train
 from ui.storage import Trained, load_run, run_files, store_run
 from ui.storage.run_store import store_folder
+from ui.work import jobs
 
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
 
@@ -126,7 +127,7 @@ def test_a_corpus_that_is_not_kept_is_named_and_not_replaced(
 def test_the_forms_hold_a_training_that_is_running(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, source: str, preset: str
 ) -> None:
-    with held_back(monkeypatch) as (manager, reached):
+    with held_back(monkeypatch) as reached:
         app = choose(open_app(), source=source, preset=preset)
         if source == "Paste":
             app.text_area(key="corpus_pasted").set_value(RHYME).run()
@@ -144,7 +145,7 @@ def test_the_forms_hold_a_training_that_is_running(
     forms = form_values(again)
     assert forms == form_values(app)
     assert (forms["corpus_source"], forms["settings_preset"]) == (source, preset)
-    draw_after(again, manager, job_id)
+    draw_after(again, jobs, job_id)
     assert "Trained" in [header.value for header in again.header]
     assert "The form now has" not in page_text(again)
     assert form_values(again) == forms
@@ -153,7 +154,7 @@ def test_the_forms_hold_a_training_that_is_running(
 def test_a_training_that_a_restart_ended_is_named_and_its_forms_stay(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with held_back(monkeypatch) as (_, reached):
+    with held_back(monkeypatch) as reached:
         app = paste(choose(open_app(), preset="Classroom"), RHYME)
         app.slider(key="corpus_held_out").set_value(20).run()
         (size,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))

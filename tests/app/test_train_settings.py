@@ -15,12 +15,13 @@ from bpe_core.runs import check_config, largest_size, tokens_by_cut
 from bpe_core.runs import train as train_run
 from tests.app.pages import OpenApp, in_address, page_text, sent
 from tests.app.training import choose, train
-from tests.waiting import wait_until
+from tests.waiting import OfKind, wait_until
 from ui.run import corpus_summary
 from ui.shell import workspace
 from ui.storage import HELD_OUT_SEED, load_run
-from ui.train.cuts import CutCheck, checks, find_better
+from ui.train.cuts import CHECK, CutCheck, find_better
 from ui.train.presets import CONFIGS, CUTS, LLAMA, with_cut
+from ui.work.background import queue
 
 RHYME = "The cat sat on the mat,\nand the rat sat on the hat.\n" * 40
 
@@ -235,7 +236,7 @@ NUMBERS = "".join(
 def measure_cuts(app: AppTest) -> AppTest:
     """Wait for the check of the cuts that the page began, and draw the page again."""
     check = app.session_state[workspace.state_key(CutCheck)]
-    wait_until(checks(), check.id)
+    wait_until(OfKind(CHECK), check.id)
     return app.run()
 
 
@@ -270,11 +271,11 @@ def test_custom_keeps_its_other_settings_when_it_uses_a_better_cut(open_app: Ope
 
 def test_nothing_is_measured_where_no_other_cut_could_be_used(open_app: OpenApp) -> None:
     app = open_app()
-    wait_until(checks(), app.session_state[workspace.state_key(CutCheck)].id)
-    before = checks().count("finished")
+    wait_until(OfKind(CHECK), app.session_state[workspace.state_key(CutCheck)].id)
+    before = queue.count(CHECK, "finished")
     app.segmented_control(key="settings_preset").set_value("Classroom").run()
     app.segmented_control(key="corpus_source").set_value("Weighted words").run()
     app.segmented_control(key="settings_preset").set_value("GPT-2").run()
-    assert checks().count("finished") == before
-    assert checks().count("queued") == checks().count("running") == 0
+    assert queue.count(CHECK, "finished") == before
+    assert queue.count(CHECK, "queued") == queue.count(CHECK, "running") == 0
     assert "fewer tokens." not in page_text(app)

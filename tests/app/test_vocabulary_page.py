@@ -31,9 +31,12 @@ from tests.app.pages import OpenApp, all_sent, page_text, press, sent, sent_tabl
 from tests.app.stored import store
 from tests.app.training import draw_after
 from tests.foreign_models import described, library_encoder, unigram, word_piece
+from tests.waiting import OfKind
 from ui.storage import SAMPLE_RUN_ID, keep_tokenizer, load_run
 from ui.vocabulary import background_work
+from ui.vocabulary.background_work import COUNT, SEARCH
 from ui.vocabulary.inspection import held_out_text
+from ui.work.background import queue
 
 HOSTILE = [
     "<script>window.harmed=1</script>",
@@ -162,14 +165,14 @@ def test_the_search_for_unreachable_tokens_can_be_waited_for_cancelled_and_repea
     app = open_app("vocabulary")
     assert findings(app)["unreachable"] is None
     go_on.set()
-    draw_after(app, background_work.searches(), background_work.search(tokenizer).id)
+    draw_after(app, OfKind(SEARCH), background_work.search(tokenizer).id)
     assert findings(app)["unreachable"] == len(find_unreachable(tokenizer).unreachable)
     go_on.clear()
-    background_work.searches().forget(tokenizer.fingerprint)
+    queue.forget(SEARCH, tokenizer.fingerprint)
     background_work.search(tokenizer)
-    background_work.searches().cancel(tokenizer.fingerprint)
+    queue.cancel(SEARCH, tokenizer.fingerprint)
     go_on.set()
-    draw_after(app, background_work.searches(), background_work.search(tokenizer).id)
+    draw_after(app, OfKind(SEARCH), background_work.search(tokenizer).id)
     assert "was cancelled" in page_text(app)
     assert findings(app)["unreachable"] is None
     press(app, "Begin again")
@@ -198,12 +201,10 @@ def test_the_tokens_are_shown_before_their_uses_are_counted(
         stored = load_run(SAMPLE_RUN_ID)
         text = held_out_text(stored)
         assert text is not None
-        draw_after(
-            app, background_work.counts(), background_work.count(stored.run.tokenizer, text).id
-        )
+        draw_after(app, OfKind(COUNT), background_work.count(stored.run.tokenizer, text).id)
         assert "counting of uses was cancelled" in page_text(app)
     press(app, "Begin again")
-    draw_after(app, background_work.counts(), background_work.count(stored.run.tokenizer, text).id)
+    draw_after(app, OfKind(COUNT), background_work.count(stored.run.tokenizer, text).id)
     uses = uses_in_corpus(stored.run.tokenizer, stored.held_out)
     rows = sent(app, "record")["rows"]
     assert [row["uses"] for row in rows] == [uses[row["id"]] for row in rows]

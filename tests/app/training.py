@@ -13,12 +13,12 @@ from streamlit.testing.v1 import AppTest
 from tests.app.pages import in_address
 from tests.waiting import Manager, S, wait_until
 from ui.storage import Trained, store_run_to_show
-from ui.work import Background, jobs
+from ui.work import WorkKind, jobs, queue
 
 
 @contextmanager
-def held_back(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[jobs.JobManager, Event]]:
-    """Delay storing runs until the block ends; yield the manager, and what is set meanwhile."""
+def held_back(monkeypatch: pytest.MonkeyPatch) -> Iterator[Event]:
+    """Delay storing runs until the block ends; yield what is set once one would be stored."""
     reached, may_end = Event(), Event()
 
     def store(trained: Trained, **more: Any) -> str:
@@ -26,10 +26,9 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[jobs.JobManager
         assert may_end.wait(60)
         return store_run_to_show(trained, **more)
 
-    manager = jobs.JobManager(store=store)
-    monkeypatch.setattr(jobs, "manager", lambda: manager)
+    monkeypatch.setattr(jobs, "store_run_to_show", store)
     try:
-        yield manager, reached
+        yield reached
     finally:
         may_end.set()
 
@@ -42,7 +41,7 @@ def train(app: AppTest) -> AppTest:
 
 def until_ended(app: AppTest) -> AppTest:
     if "job" in app.query_params:
-        draw_after(app, jobs.manager(), in_address(app, "job"))
+        draw_after(app, jobs, in_address(app, "job"))
     return app
 
 
@@ -66,7 +65,12 @@ def assert_press_is_refused(app: AppTest, key: str = "train") -> None:
     assert "job" not in app.query_params
 
 
-def known_work(works: Background[Any, Any]) -> str:
-    """Return the id of the only work that is known."""
-    (id,) = works._known  # pyright: ignore[reportPrivateUsage]
+def known_work(kind: WorkKind[Any, Any]) -> str:
+    """Return the id of the only work of a kind that is known."""
+    (id,) = known_ids(kind)
     return id
+
+
+def known_ids(kind: WorkKind[Any, Any]) -> list[str]:
+    """Return the ids of the work of a kind that is known."""
+    return [piece.id for piece in queue._of(kind)]  # pyright: ignore[reportPrivateUsage]

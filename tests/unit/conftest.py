@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,16 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "runs"
     monkeypatch.setenv("BPE_EXPLORER_RUNS", str(folder))
     return folder
+
+
+@pytest.fixture
+def emptied_queue() -> Iterator[None]:
+    """Cancel and forget the work that the test began."""
+    yield
+    # Most tests do without what this imports.
+    from ui.work.background import queue
+
+    queue.clear()
 
 
 @pytest.fixture

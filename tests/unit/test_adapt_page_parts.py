@@ -15,7 +15,7 @@ import bpe_core as bpe
 from bpe_core.adapting import extend, replace
 from bpe_core.comparison import embedding_rows
 from bpe_core.corpus import Corpus
-from tests.waiting import wait_until
+from tests.waiting import OfKind, wait_until
 from ui.adapt import background_work
 from ui.adapt.figures import count_cut_rows
 from ui.adapt.files_part import files_label, without_folders
@@ -57,19 +57,13 @@ def test_held_out_text_may_hold_symbols_that_the_base_lacks() -> None:
     text = "".join(f"hug bun pug hugs zebra {n}\n" for n in range(100))
     assert "zebra" in bpe.Corpus.from_text(text).split(0.2)[1].documents[0]
     order = background_work.Order(base, bpe.Corpus.from_text(text), 0.2)
-    try:
-        background_work.begin_replacing(order, 1)
-        status = background_work.replacing(order, 1)
-        assert status is not None
-        wait_until(background_work.replacings(), status.id)
-        status = background_work.replacing(order, 1)
-        assert status is not None
-        assert status.result is not None, status.problem
-        before, after = status.result.judged.tokens
-        assert before >= after > 0
-    finally:
-        background_work.replacings().close()
-        background_work.replacings.cache_clear()
+    background_work.begin_replacing(order, 1)
+    status = background_work.replacing(order, 1)
+    assert status is not None
+    status = wait_until(OfKind(background_work.REPLACE), status.id)
+    assert status.result is not None, status.problem
+    before, after = status.result.judged.tokens
+    assert before >= after > 0
 
 
 def test_tokens_that_were_learned_again_are_not_gone() -> None:

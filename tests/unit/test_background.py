@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
+from dataclasses import dataclass
 from threading import Event, Semaphore
 from types import SimpleNamespace
 
@@ -15,19 +17,39 @@ import bpe_core as bpe
 from bpe_core.vocabulary import find_unreachable
 from tests.waiting import wait_until
 from ui.host import server_cache
-from ui.work import Background, Progress, Task, TooMuchWorkError, UnknownWorkError, stopper
+from ui.work import (
+    Progress,
+    Status,
+    Task,
+    TooMuchWorkError,
+    UnknownWorkError,
+    WorkKind,
+    stopper,
+)
 from ui.work import background as turns
-from ui.work.background import current_visitor
+from ui.work.background import MAX_ENDED, Background, current_visitor
 from ui.work.work_part import seconds_left
 
-TextWork = Background[Progress, str]
+TEXT = WorkKind[Progress, str]("test", max_waiting=2)
+MANY = WorkKind[Progress, str]("many", max_waiting=9)
 
 
 @pytest.fixture
-def background() -> Iterator[TextWork]:
-    background = TextWork("test", max_waiting=2, max_cached=4)
+def background() -> Iterator[Background]:
+    background = Background()
     yield background
-    background.close()
+    background.clear()
+
+
+@dataclass(frozen=True)
+class Works:
+    """The work of a kind, by its id."""
+
+    background: Background
+    kind: WorkKind[Progress, str] = TEXT
+
+    def status(self, id: str) -> Status[Progress, str]:
+        return self.background.status(self.kind, id)
 
 
 def until_cancelled(task: Task[Progress]) -> str | None:
@@ -41,7 +63,7 @@ def at_once(_task: Task[Progress]) -> str:
     return "done"
 
 
-def test_work_with_the_same_id_is_done_once(background: TextWork) -> None:
+def test_work_with_the_same_id_is_done_once(background: Background) -> None:
     times: list[int] = []
 
     def work(_task: Task[Progress]) -> str:
@@ -49,93 +71,97 @@ def test_work_with_the_same_id_is_done_once(background: TextWork) -> None:
         return "done"
 
     for _ in range(3):
-        background.begin("a", work)
-    assert wait_until(background, "a").result == "done"
-    background.begin("a", work)
+        background.begin(TEXT, "a", work)
+    assert wait_until(Works(background), "a").result == "done"
+    background.begin(TEXT, "a", work)
     assert times == [1]
 
 
-def test_short_work_is_done_on_return_even_if_other_work_is_queued(background: TextWork) -> None:
-    background.begin("long", until_cancelled)
-    status = background.begin("short", at_once, is_short=True, about="hugs")
+def test_short_work_is_done_on_return_even_if_other_work_is_queued(background: Background) -> None:
+    background.begin(TEXT, "long", until_cancelled)
+    status = background.begin(TEXT, "short", at_once, is_short=True, about="hugs")
     assert (status.state, status.result, status.about) == ("finished", "done", "hugs")
-    assert background.find("short") is not None
+    assert background.find(TEXT, "short") is not None
 
 
-def test_work_reports_progress_and_can_be_cancelled(background: TextWork) -> None:
-    background.begin("a", until_cancelled)
-    status = wait_until(background, "a", lambda status: status.progress is not None)
+def test_work_reports_progress_and_can_be_cancelled(background: Background) -> None:
+    background.begin(TEXT, "a", until_cancelled)
+    status = wait_until(Works(background), "a", lambda status: status.progress is not None)
     assert (status.progress, status.share) == (Progress(1, 4), 0.25)
     assert seconds_left(status) == pytest.approx(status.elapsed_seconds * 3)
-    background.cancel("a")
-    status = wait_until(background, "a")
+    background.cancel(TEXT, "a")
+    status = wait_until(Works(background), "a")
     assert (status.state, status.result, status.problem) == ("cancelled", None, None)
     # Starting it again has no effect until the cancelled work is forgotten.
-    background.begin("a", at_once)
-    assert background.status("a").state == "cancelled"
-    background.forget("a")
-    background.begin("a", at_once)
-    assert wait_until(background, "a").result == "done"
+    background.begin(TEXT, "a", at_once)
+    assert background.status(TEXT, "a").state == "cancelled"
+    background.forget(TEXT, "a")
+    background.begin(TEXT, "a", at_once)
+    assert wait_until(Works(background), "a").result == "done"
 
 
 def test_a_status_has_the_age_of_its_last_report() -> None:
     now = [10.0]
-    background = TextWork("test", max_waiting=2, max_cached=4, clock=lambda: now[0])
-    background.begin("a", until_cancelled)
-    status = wait_until(background, "a", lambda status: status.progress is not None)
+    background = Background(clock=lambda: now[0])
+    background.begin(TEXT, "a", until_cancelled)
+    status = wait_until(Works(background), "a", lambda status: status.progress is not None)
     assert status.seconds_since_report == 0
     now[0] = 13.0
-    assert background.status("a").seconds_since_report == 3
-    background.close()
+    assert background.status(TEXT, "a").seconds_since_report == 3
+    background.clear()
 
 
-def test_queued_work_that_is_cancelled_never_starts(background: TextWork) -> None:
-    background.begin("a", until_cancelled)
-    background.begin("b", at_once)
-    assert background.status("b").n_ahead == 1
-    background.cancel("b")
-    assert background.status("b").state == "cancelled"
-    background.forget("a")
-    background.begin("c", at_once)
-    assert wait_until(background, "c").result == "done"
-    assert background.status("b").result is None
+def test_queued_work_that_is_cancelled_never_starts(background: Background) -> None:
+    background.begin(TEXT, "a", until_cancelled)
+    background.begin(TEXT, "b", at_once)
+    assert background.status(TEXT, "b").n_ahead == 1
+    background.cancel(TEXT, "b")
+    assert background.status(TEXT, "b").state == "cancelled"
+    background.forget(TEXT, "a")
+    background.begin(TEXT, "c", at_once)
+    assert wait_until(Works(background), "c").result == "done"
+    assert background.status(TEXT, "b").result is None
 
 
 def test_the_queue_is_bounded_and_the_oldest_finished_work_is_forgotten(
-    background: TextWork,
+    background: Background,
 ) -> None:
-    background.begin("a", until_cancelled)
-    wait_until(background, "a", lambda status: status.state == "running")
-    background.begin("b", at_once)
-    background.begin("c", at_once)
+    background.begin(TEXT, "a", until_cancelled)
+    wait_until(Works(background), "a", lambda status: status.state == "running")
+    background.begin(TEXT, "b", at_once)
+    background.begin(TEXT, "c", at_once)
     with pytest.raises(TooMuchWorkError, match="2 others are already waiting"):
-        background.begin("d", at_once)
+        background.begin(TEXT, "d", at_once)
     with pytest.raises(UnknownWorkError, match="Begin again"):
-        background.status("d")
-    assert background.find("d") is None
-    background.cancel("a")
-    wait_until(background, "c")
-    for id in "efg":
-        background.begin(id, at_once, is_short=True)
+        background.status(TEXT, "d")
+    assert background.find(TEXT, "d") is None
+    # Other kinds have queues of their own.
+    background.begin(MANY, "d", at_once)
+    wait_until(Works(background, MANY), "d")
+    background.cancel(TEXT, "a")
+    wait_until(Works(background), "c")
+    for number in range(MAX_ENDED):
+        background.begin(TEXT, f"short {number}", at_once, is_short=True)
     with pytest.raises(UnknownWorkError):
-        background.status("a")
-    assert background.status("g").result == "done"
+        background.status(TEXT, "a")
+    assert background.status(TEXT, f"short {MAX_ENDED - 1}").result == "done"
+    assert background.status(MANY, "d").result == "done"
 
 
-def test_work_whose_result_the_cache_dropped_can_be_begun_again(background: TextWork) -> None:
-    background.begin("a", at_once, is_short=True)
-    background.begin("live", until_cancelled)
+def test_work_whose_result_the_cache_dropped_can_be_begun_again(background: Background) -> None:
+    background.begin(TEXT, "a", at_once, is_short=True)
+    background.begin(TEXT, "live", until_cancelled)
     server_cache.forget()
-    assert background.status("live").is_live
+    assert background.status(TEXT, "live").is_live
     with pytest.raises(UnknownWorkError):
-        background.status("a")
-    background.begin("a", lambda _task: "done again", is_short=True)
-    assert background.status("a").result == "done again"
-    background.cancel("live")
+        background.status(TEXT, "a")
+    background.begin(TEXT, "a", lambda _task: "done again", is_short=True)
+    assert background.status(TEXT, "a").result == "done again"
+    background.cancel(TEXT, "live")
 
 
 def test_an_expected_error_is_shown_and_an_unexpected_one_is_logged_without_its_message(
-    background: TextWork, caplog: pytest.LogCaptureFixture
+    background: Background, caplog: pytest.LogCaptureFixture
 ) -> None:
     def foreseen(_task: Task[Progress]) -> str:
         raise bpe.ConfigError("too small")
@@ -145,28 +171,28 @@ def test_an_expected_error_is_shown_and_an_unexpected_one_is_logged_without_its_
     def unforeseen(_task: Task[Progress]) -> str:
         raise ValueError(typed)
 
-    background.begin("a", foreseen, is_short=True)
-    assert background.status("a").problem == "too small"
+    background.begin(TEXT, "a", foreseen, is_short=True)
+    assert background.status(TEXT, "a").problem == "too small"
     with caplog.at_level(logging.ERROR):
-        background.begin("b", unforeseen, is_short=True)
-    status = background.status("b")
+        background.begin(TEXT, "b", unforeseen, is_short=True)
+    status = background.status(TEXT, "b")
     assert (status.state, status.result) == ("failed", None)
     assert status.problem == "It stopped because of an error in the app (ValueError)."
     assert "unforeseen" in caplog.text
     assert typed not in caplog.text
 
 
-def test_a_panic_is_reported_and_queued_work_goes_on(background: TextWork) -> None:
+def test_a_panic_is_reported_and_queued_work_goes_on(background: Background) -> None:
     class PanicError(BaseException):
         """A stand-in for PyO3's panic, which doesn't inherit from Exception either."""
 
     def panics(_task: Task[Progress]) -> str:
         raise PanicError
 
-    background.begin("a", panics)
-    background.begin("b", at_once)
-    assert wait_until(background, "b").state == "finished"
-    assert (background.status("a").state, background.status("a").problem) == (
+    background.begin(TEXT, "a", panics)
+    background.begin(TEXT, "b", at_once)
+    assert wait_until(Works(background), "b").state == "finished"
+    assert (background.status(TEXT, "a").state, background.status(TEXT, "a").problem) == (
         "failed",
         "It stopped because of an error in the app (PanicError).",
     )
@@ -174,30 +200,43 @@ def test_a_panic_is_reported_and_queued_work_goes_on(background: TextWork) -> No
 
 @pytest.mark.parametrize("ends_program", [KeyboardInterrupt, SystemExit])
 def test_a_system_exit_ends_the_callers_thread_but_not_the_worker(
-    background: TextWork, ends_program: type[BaseException]
+    background: Background, ends_program: type[BaseException]
 ) -> None:
     def ends(_task: Task[Progress]) -> str:
         raise ends_program
 
     with pytest.raises(ends_program):
-        background.begin("a", ends, is_short=True)
+        background.begin(TEXT, "a", ends, is_short=True)
     with pytest.raises(UnknownWorkError):
-        background.status("a")
-    background.begin("a", at_once, is_short=True)
-    assert background.status("a").result == "done"
+        background.status(TEXT, "a")
+    background.begin(TEXT, "a", at_once, is_short=True)
+    assert background.status(TEXT, "a").result == "done"
     # An error that ended the worker thread would leave queued work waiting for ever.
-    background.begin("b", ends)
-    background.begin("c", at_once)
-    assert wait_until(background, "c").result == "done"
-    assert background.status("b").state == "failed"
+    background.begin(TEXT, "b", ends)
+    background.begin(TEXT, "c", at_once)
+    assert wait_until(Works(background), "c").result == "done"
+    assert background.status(TEXT, "b").state == "failed"
 
 
-def test_closing_cancels_running_and_queued_work() -> None:
-    background = TextWork("test", max_waiting=2, max_cached=4)
-    background.begin("a", until_cancelled)
-    background.begin("b", at_once)
-    background.close()
-    assert [wait_until(background, id).state for id in "ab"] == ["cancelled", "cancelled"]
+def test_clearing_cancels_running_and_queued_work_and_leaves_no_thread(
+    background: Background,
+) -> None:
+    begun: list[Task[Progress]] = []
+
+    def until_cleared(task: Task[Progress]) -> str | None:
+        begun.append(task)
+        return until_cancelled(task)
+
+    background.begin(TEXT, "a", until_cleared)
+    wait_until(Works(background), "a", lambda status: status.progress is not None)
+    background.begin(TEXT, "b", until_cleared)
+    background.begin(MANY, "c", at_once)
+    background.clear()
+    assert [(task.is_cancelled, task.is_wanted) for task in begun] == [(True, False)]
+    assert background.find(TEXT, "a") is None
+    assert not {TEXT.name, MANY.name} & {thread.name for thread in threading.enumerate()}
+    background.begin(TEXT, "a", at_once)
+    assert wait_until(Works(background), "a").result == "done"
 
 
 def test_a_search_for_unreachable_tokens_reports_its_progress() -> None:
@@ -215,8 +254,7 @@ def test_a_search_for_unreachable_tokens_reports_its_progress() -> None:
 # Visitors take turns, and each has a few places in the queue
 
 
-def test_whoever_was_served_last_waits_behind_all_others() -> None:
-    background = TextWork("test", max_waiting=9, max_cached=9)
+def test_whoever_was_served_last_waits_behind_all_others(background: Background) -> None:
     go_on = Event()
     begun = Semaphore(0)
     done: list[str] = []
@@ -228,11 +266,11 @@ def test_whoever_was_served_last_waits_behind_all_others() -> None:
             done.append(name)
             return name
 
-        background.begin(name, work, visitor=name[0])
+        background.begin(MANY, name, work, visitor=name[0])
 
     def order() -> list[str]:
         waiting = ("a2", "a3", "b1", "b2", "c1", "d1")
-        known = {name: found for name in waiting if (found := background.find(name))}
+        known = {name: found for name in waiting if (found := background.find(MANY, name))}
         queued = [name for name, found in known.items() if found.state == "queued"]
         return sorted(queued, key=lambda name: known[name].n_ahead)
 
@@ -243,16 +281,15 @@ def test_whoever_was_served_last_waits_behind_all_others() -> None:
     assert order() == ["b1", "c1", "a2", "b2", "a3"]
     begin_work("d1")
     assert order() == ["b1", "c1", "d1", "a2", "b2", "a3"]
-    background.cancel("b1")
+    background.cancel(MANY, "b1")
     assert order() == ["c1", "b2", "d1", "a2", "a3"]
     go_on.set()
-    wait_until(background, "a3")
+    wait_until(Works(background, MANY), "a3")
     assert done == ["a1", "c1", "b2", "d1", "a2", "a3"]
-    background.close()
 
 
-def test_a_visitor_has_a_few_places_and_others_have_theirs() -> None:
-    background = TextWork("test", max_waiting=9, max_cached=9, max_per_visitor=2)
+def test_a_visitor_has_a_few_places_and_others_have_theirs(background: Background) -> None:
+    kind = WorkKind[Progress, str]("test", max_waiting=9, max_per_visitor=2)
     go_on = Event()
 
     def wait(_task: Task[Progress]) -> str:
@@ -260,39 +297,36 @@ def test_a_visitor_has_a_few_places_and_others_have_theirs() -> None:
         return "done"
 
     for id in ("a1", "a2"):
-        background.begin(id, wait, visitor="a")
+        background.begin(kind, id, wait, visitor="a")
     with pytest.raises(TooMuchWorkError, match="You already have 2 running or waiting"):
-        background.begin("a3", wait, visitor="a")
-    with pytest.raises(TooMuchWorkError):
-        background.check_places("a")
-    background.begin("b1", wait, visitor="b")
+        background.begin(kind, "a3", wait, visitor="a")
+    background.begin(kind, "b1", wait, visitor="b")
     # The visitor has a place again once one of their jobs has ended.
-    background.cancel("a2")
-    background.begin("a3", wait, visitor="a")
+    background.cancel(kind, "a2")
+    background.begin(kind, "a3", wait, visitor="a")
     go_on.set()
-    assert wait_until(background, "a3").result == "done"
-    background.close()
+    assert wait_until(Works(background, kind), "a3").result == "done"
 
 
-def test_short_work_costs_no_turn() -> None:
-    background = TextWork("test", max_waiting=9, max_cached=9)
+def test_short_work_costs_no_turn(background: Background) -> None:
     go_on = Event()
 
     def wait(_task: Task[Progress]) -> str:
         assert go_on.wait(60)
         return "done"
 
-    background.begin("x", wait, visitor="x")
-    background.begin("short", at_once, visitor="a", is_short=True)
-    wait_until(background, "x", lambda status: status.state == "running")
+    background.begin(MANY, "x", wait, visitor="x")
+    background.begin(MANY, "short", at_once, visitor="a", is_short=True)
+    wait_until(Works(background, MANY), "x", lambda status: status.state == "running")
     for name in ("a", "b"):
-        background.begin(name, wait, visitor=name)
-    assert [background.status(name).n_ahead for name in ("a", "b")] == [1, 2]
+        background.begin(MANY, name, wait, visitor=name)
+    assert [background.status(MANY, name).n_ahead for name in ("a", "b")] == [1, 2]
     go_on.set()
-    background.close()
 
 
-def test_work_is_for_the_browser_of_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_is_for_the_browser_of_the_session(
+    background: Background, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def visitor(tab: str, **cookies: str) -> str:
         context = SimpleNamespace(session_id=tab)
         monkeypatch.setattr(turns, "get_script_run_ctx", lambda **_: context)
@@ -302,8 +336,7 @@ def test_work_is_for_the_browser_of_the_session(monkeypatch: pytest.MonkeyPatch)
     assert current_visitor() == ""
     assert visitor("1", _streamlit_xsrf="a") == visitor("2", _streamlit_xsrf="a")
     assert len({visitor("1", _streamlit_xsrf="a"), visitor("1"), visitor("2")}) == 3
-    background = TextWork("test", max_waiting=9, max_cached=9, max_per_visitor=1)
-    background.begin("a", until_cancelled)
+    kind = WorkKind[Progress, str]("test", max_per_visitor=1)
+    background.begin(kind, "a", until_cancelled)
     with pytest.raises(TooMuchWorkError, match="You already have 1"):
-        background.begin("b", at_once)
-    background.close()
+        background.begin(kind, "b", at_once)

@@ -17,7 +17,7 @@ import bpe_core as bpe
 from bpe_core.comparison import LanguageMetrics, measure_languages, read_parallel
 from bpe_core.corpus import ParallelText, parallel_texts
 from tests.language_costs import compare_languages
-from tests.waiting import wait_until
+from tests.waiting import OfKind, wait_until
 from ui.compare import charts, compared
 from ui.compare.compared import cached_language_costs, compare_languages_on, hash_sentences
 from ui.compare.language_figures import (
@@ -104,7 +104,7 @@ def test_the_first_sentences_are_compared_while_all_of_them_are(
     assert 100 < first.pending.sample_bytes <= 150 < first.pending.n_bytes == 1_200
     assert first.costs == compare_languages(first.texts, encoders, "A")
     assert isinstance(first.pending.status, Status)
-    wait_until(compared.works(), first.pending.status.id)
+    wait_until(OfKind(compared.COMPARE), first.pending.status.id)
     whole = compare_languages_on(texts, encoders, "C")
     assert whole.pending is None
     assert whole.costs == compare_languages(texts, encoders, "C")

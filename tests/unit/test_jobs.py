@@ -20,8 +20,7 @@ from bpe_core.corpus import FiledCorpus, ReadOptions, Upload, read_in_process
 from tests.new_process import run_python
 from tests.waiting import wait_until
 from ui.storage import BaseName, CorpusOrigin, Extension, Trained, load_run
-from ui.work import Task, TrainingReport, UnknownWorkError, jobs
-from ui.work.jobs import JobManager
+from ui.work import Task, TrainingReport, UnknownWorkError, jobs, queue
 from ui.work.training import TrainingStep
 from ui.work.training_report import (
     CURVE_POINTS,
@@ -62,31 +61,22 @@ class Shelf:
 
 
 @pytest.fixture
-def shelf() -> Shelf:
-    return Shelf()
-
-
-@pytest.fixture
-def manager(shelf: Shelf) -> Iterator[JobManager]:
-    manager = JobManager(store=shelf)
-    yield manager
+def shelf(monkeypatch: pytest.MonkeyPatch, emptied_queue: None) -> Iterator[Shelf]:
+    """Store runs in memory."""
+    shelf = Shelf()
+    monkeypatch.setattr(jobs, "store_run_to_show", shelf)
+    yield shelf
     shelf.open.set()
-    manager.close()
 
 
 def submit(
-    manager: JobManager,
-    corpus: bpe.Corpus = LINES,
-    config: bpe.TrainingConfig = CONFIG,
-    share: float = 0.1,
+    corpus: bpe.Corpus = LINES, config: bpe.TrainingConfig = CONFIG, share: float = 0.1
 ) -> str:
-    return manager.submit(corpus, config, title="Rhymes", held_out_share=share, origin=ORIGIN)
+    return jobs.submit(corpus, config, title="Rhymes", held_out_share=share, origin=ORIGIN)
 
 
-def test_a_job_trains_on_one_part_and_stores_the_other_with_the_run(
-    manager: JobManager, shelf: Shelf
-) -> None:
-    status = wait_until(manager, submit(manager))
+def test_a_job_trains_on_one_part_and_stores_the_other_with_the_run(shelf: Shelf) -> None:
+    status = wait_until(jobs, submit())
     assert status.state == "finished"
     title, run, held_out = shelf.runs[str(status.run_id)]
     assert title == "Rhymes"
@@ -97,12 +87,12 @@ def test_a_job_trains_on_one_part_and_stores_the_other_with_the_run(
     assert held_out.n_bytes > 0
 
 
-def test_a_job_extends_a_tokenizer(manager: JobManager, shelf: Shelf) -> None:
+def test_a_job_extends_a_tokenizer(shelf: Shelf) -> None:
     base = bpe.train(LINES, bpe.TrainingConfig(260)).tokenizer
     extension = Extension(BaseName("gpt2", "A base"), n_tokens=5)
     status = wait_until(
-        manager,
-        manager.submit(LINES, (extension, base), title="Rhymes", held_out_share=0.1, origin=ORIGIN),
+        jobs,
+        jobs.submit(LINES, (extension, base), title="Rhymes", held_out_share=0.1, origin=ORIGIN),
     )
     assert status.state == "finished"
     _, run, _ = shelf.runs[str(status.run_id)]
@@ -111,26 +101,26 @@ def test_a_job_extends_a_tokenizer(manager: JobManager, shelf: Shelf) -> None:
     assert shelf.base == extension.base
 
 
-def test_a_live_job_is_known_until_it_ends(manager: JobManager, shelf: Shelf) -> None:
+def test_a_live_job_is_known_until_it_ends(shelf: Shelf) -> None:
     shelf.open.clear()
-    running, queued = submit(manager), submit(manager)
+    running, queued = submit(), submit()
     assert shelf.reached.wait(30)
     for job in (running, queued):
-        live = manager.find_live(job)
+        live = jobs.find_live(job)
         assert live is not None
         assert (live.request.title, live.corpus, live.request.how) == ("Rhymes", LINES, CONFIG)
         assert live.request.origin == ORIGIN
-    manager.cancel(queued)
-    assert manager.find_live(queued) is None
-    assert manager.find_live(running) is not None
+    jobs.cancel(queued)
+    assert jobs.find_live(queued) is None
+    assert jobs.find_live(running) is not None
     shelf.open.set()
-    wait_until(manager, running)
-    assert manager.find_live(running) is None
-    assert manager.find_live("unknown") is None
+    wait_until(jobs, running)
+    assert jobs.find_live(running) is None
+    assert jobs.find_live("unknown") is None
 
 
-def test_a_finished_job_has_its_last_progress_and_a_falling_curve(manager: JobManager) -> None:
-    report = wait_until(manager, submit(manager)).report
+def test_a_finished_job_has_its_last_progress_and_a_falling_curve(shelf: Shelf) -> None:
+    report = wait_until(jobs, submit()).report
     assert report.progress is not None
     assert report.done == report.of == 270 - 257
     tokens = [point.corpus_tokens for point in report.curve]
@@ -139,29 +129,27 @@ def test_a_finished_job_has_its_last_progress_and_a_falling_curve(manager: JobMa
 
 
 def test_a_job_that_is_cancelled_while_it_is_stored_is_stopping_and_tells_the_store(
-    manager: JobManager, shelf: Shelf
+    shelf: Shelf,
 ) -> None:
     shelf.open.clear()
-    job = submit(manager)
+    job = submit()
     assert shelf.reached.wait(30)
     assert not shelf.should_stop()
-    manager.cancel(job)
-    assert manager.status(job).is_stopping
+    jobs.cancel(job)
+    assert jobs.status(job).is_stopping
     assert shelf.should_stop()
     shelf.open.set()
-    status = wait_until(manager, job)
+    status = wait_until(jobs, job)
     assert not status.is_stopping
     # All merges had been learned by then, so the run is complete.
     assert status.state == "finished"
 
 
-def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(
-    manager: JobManager, shelf: Shelf
-) -> None:
-    job = submit(manager, SLOW, SLOW_CONFIG, share=0)
-    wait_until(manager, job, lambda job: job.report.done > 0)
-    manager.cancel(job)
-    status = wait_until(manager, job)
+def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(shelf: Shelf) -> None:
+    job = submit(SLOW, SLOW_CONFIG, share=0)
+    wait_until(jobs, job, lambda job: job.report.done > 0)
+    jobs.cancel(job)
+    status = wait_until(jobs, job)
     assert status.state == "cancelled"
     _, run, _ = shelf.runs[str(status.run_id)]
     assert run.stop_reason == "cancelled"
@@ -169,21 +157,21 @@ def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(
 
 
 def test_a_job_that_is_cancelled_before_its_first_merge_stores_no_run(
-    manager: JobManager, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nothing = bpe.train(LINES, bpe.TrainingConfig(257), should_stop=lambda: True)
     assert nothing.stop_reason == "cancelled"
     monkeypatch.setattr("ui.work.training.train", lambda *_, **__: nothing)
-    status = wait_until(manager, submit(manager))
+    status = wait_until(jobs, submit())
     assert status.state == "cancelled"
     assert status.run_id is None
     assert not shelf.runs
 
 
 def test_a_job_with_an_impossible_vocabulary_size_fails_with_the_reason(
-    manager: JobManager,
+    shelf: Shelf,
 ) -> None:
-    status = wait_until(manager, submit(manager, config=bpe.TrainingConfig(vocab_size=100)))
+    status = wait_until(jobs, submit(config=bpe.TrainingConfig(vocab_size=100)))
     assert status.state == "failed"
     assert status.error is not None
     assert "257" in status.error
@@ -198,25 +186,25 @@ def watched() -> WatchedCorpus:
     return WatchedCorpus(LINES.documents, LINES.names)
 
 
-def test_an_ended_job_releases_its_corpus(manager: JobManager, shelf: Shelf) -> None:
+def test_an_ended_job_releases_its_corpus(shelf: Shelf) -> None:
     shelf.open.clear()
-    first = submit(manager)
+    first = submit()
     assert shelf.reached.wait(30)
     corpora = [watched() for _ in range(3)]
     seen = [weakref.ref(corpus) for corpus in corpora]
-    finished = submit(manager, corpora[0])
-    failed = submit(manager, corpora[1], bpe.TrainingConfig(vocab_size=1))
-    cancelled = submit(manager, corpora[2])
+    finished = submit(corpora[0])
+    failed = submit(corpora[1], bpe.TrainingConfig(vocab_size=1))
+    cancelled = submit(corpora[2])
     del corpora
-    manager.cancel(cancelled)
+    jobs.cancel(cancelled)
     assert seen[2]() is None
     assert seen[0]() is not None
     shelf.open.set()
     # The thread drops its references to earlier jobs once one more has ended.
-    for job in (first, finished, failed, submit(manager)):
-        wait_until(manager, job)
+    for job in (first, finished, failed, submit()):
+        wait_until(jobs, job)
     assert [ref() for ref in seen] == [None] * 3
-    assert manager.status(cancelled).title == "Rhymes"
+    assert jobs.status(cancelled).title == "Rhymes"
 
 
 # What is large is trained on in a process
@@ -228,18 +216,15 @@ def left_on_disk(store: Path) -> list[Path]:
 
 
 @pytest.fixture
-def in_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[JobManager]:
+def in_process(store: Path, monkeypatch: pytest.MonkeyPatch, emptied_queue: None) -> Path:
+    """Train in processes; return the folder of the store."""
     monkeypatch.setattr(jobs, "MIN_BYTES_FOR_PROCESS", 1)
-    manager = JobManager()
-    yield manager
-    manager.close()
+    return store
 
 
 @pytest.mark.slow
-def test_a_process_trains_the_same_run_and_reports_progress(
-    in_process: JobManager, store: Path
-) -> None:
-    status = wait_until(in_process, submit(in_process))
+def test_a_process_trains_the_same_run_and_reports_progress(in_process: Path) -> None:
+    status = wait_until(jobs, submit())
     assert (status.state, status.error) == ("finished", None)
     assert status.report.curve
     assert status.report.progress is not None
@@ -248,58 +233,54 @@ def test_a_process_trains_the_same_run_and_reports_progress(
     assert stored.run.tokenizer == bpe.train(training, CONFIG).tokenizer
     assert (stored.held_out, stored.title) == (held_out, "Rhymes")
     assert status.report.training_bytes == training.n_bytes
-    assert left_on_disk(store) == []
+    assert left_on_disk(in_process) == []
 
 
 @pytest.mark.slow
-def test_a_process_extends_a_tokenizer(in_process: JobManager, store: Path) -> None:
+def test_a_process_extends_a_tokenizer(in_process: Path) -> None:
     base = bpe.train(LINES, bpe.TrainingConfig(260)).tokenizer
     hostile = ("<b>\u202e\0", "New\u2028York", "'; --")
     extension = Extension(BaseName("file-x", "<b>\u202e"), 7, hostile, ("ff00",), ("20687567",))
-    job = in_process.submit(
-        LINES, (extension, base), title="Rhymes", held_out_share=0.1, origin=ORIGIN
-    )
-    assert wait_until(in_process, job).error is None
+    job = jobs.submit(LINES, (extension, base), title="Rhymes", held_out_share=0.1, origin=ORIGIN)
+    assert wait_until(jobs, job).error is None
     stored = load_run(job)
     assert (stored.run.base, stored.base) == (base, extension.base)
 
 
 @pytest.mark.slow
-def test_a_cancelled_process_keeps_the_merges_so_far(in_process: JobManager, store: Path) -> None:
-    job = submit(in_process, SLOW, SLOW_CONFIG)
-    wait_until(in_process, job, lambda job: job.report.done > 0)
-    in_process.cancel(job)
-    status = wait_until(in_process, job)
+def test_a_cancelled_process_keeps_the_merges_so_far(in_process: Path) -> None:
+    job = submit(SLOW, SLOW_CONFIG)
+    wait_until(jobs, job, lambda job: job.report.done > 0)
+    jobs.cancel(job)
+    status = wait_until(jobs, job)
     assert (status.state, status.run_id) == ("cancelled", job)
     assert 0 < len(load_run(job).run.merges) < SLOW_CONFIG.vocab_size - 257
-    assert left_on_disk(store) == []
+    assert left_on_disk(in_process) == []
 
 
 @pytest.mark.slow
-def test_a_killed_process_is_an_error_that_loses_nothing_else(
-    in_process: JobManager, store: Path
-) -> None:
-    job = submit(in_process, SLOW, SLOW_CONFIG)
-    following = submit(in_process)
-    wait_until(in_process, job, lambda job: job.report.progress is not None)
+def test_a_killed_process_is_an_error_that_loses_nothing_else(in_process: Path) -> None:
+    job = submit(SLOW, SLOW_CONFIG)
+    following = submit()
+    wait_until(jobs, job, lambda job: job.report.progress is not None)
     processes = psutil.Process().children(recursive=True)
     (process,) = (p for p in processes if "ui.work.training:train_here" in p.cmdline())
     process.kill()
-    status = wait_until(in_process, job)
+    status = wait_until(jobs, job)
     assert status.state == "failed"
     assert "stopped by the system" in str(status.error)
-    assert wait_until(in_process, following).state == "finished"
-    assert left_on_disk(store) == []
+    assert wait_until(jobs, following).state == "finished"
+    assert left_on_disk(in_process) == []
 
 
 def test_what_a_process_cannot_store_is_trained_by_the_server(
-    in_process: JobManager, store: Path, monkeypatch: pytest.MonkeyPatch
+    in_process: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BPE_EXPLORER_STORE_GB", "0.01")
-    (store / ("b" * 32)).mkdir(parents=True)
-    with (store / ("b" * 32) / "run.npz").open("wb") as file:
+    (in_process / ("b" * 32)).mkdir(parents=True)
+    with (in_process / ("b" * 32) / "run.npz").open("wb") as file:
         file.truncate(20_000_000)
-    status = wait_until(in_process, submit(in_process))
+    status = wait_until(jobs, submit())
     assert status.state == "finished"
     assert load_run(status.id).run.merges
 
@@ -318,33 +299,30 @@ def test_a_filed_corpus_is_trained_on_from_its_files(store: Path, tmp_path: Path
     )
     assert isinstance(corpus, FiledCorpus)
     training, _ = corpus.divided(0.1)
-    manager = JobManager()
-    job = manager.submit(corpus, CONFIG, title="a.txt", held_out_share=0.1, origin=ORIGIN)
-    live = manager.find_live(job)
+    job = jobs.submit(corpus, CONFIG, title="a.txt", held_out_share=0.1, origin=ORIGIN)
+    live = jobs.find_live(job)
     assert live is not None
     assert live.corpus is corpus
-    assert wait_until(manager, job).state == "finished"
+    assert wait_until(jobs, job).state == "finished"
     assert load_run(job).run.corpus_sha256 == training.sha256
-    manager.close()
 
 
-def test_a_training_that_an_earlier_server_ended_is_known_by_its_run(store: Path) -> None:
-    earlier, later = JobManager(), JobManager()
-    job = submit(earlier)
-    wait_until(earlier, job)
-    status = later.status(job)
+@pytest.mark.usefixtures("store", "emptied_queue")
+def test_a_training_that_an_earlier_server_ended_is_known_by_its_run() -> None:
+    job = submit()
+    wait_until(jobs, job)
+    queue.clear()
+    status = jobs.status(job)
     assert (status.state, status.run_id) == ("finished", job)
     with pytest.raises(UnknownWorkError, match="probably restarted"):
-        later.status("f" * 32)
-    for manager in (earlier, later):
-        manager.close()
+        jobs.status("f" * 32)
 
 
-def test_a_long_curve_is_thinned_out(manager: JobManager) -> None:
+def test_a_long_curve_is_thinned_out(shelf: Shelf) -> None:
     text = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(4_000))
     # With this many merges requested, points are further apart than reports.
     config = bpe.TrainingConfig(vocab_size=200_000, pretokenizer="whitespace")
-    status = wait_until(manager, submit(manager, bpe.Corpus.from_text(text), config, share=0))
+    status = wait_until(jobs, submit(bpe.Corpus.from_text(text), config, share=0))
     assert status.report.progress is not None
     done = [point.merges_done for point in status.report.curve]
     assert len(done) > 3
@@ -378,23 +356,23 @@ def test_there_is_no_rate_in_the_first_half_second_of_merges() -> None:
     assert rate_after(progress(0, 9), progress(500, 10)) == 500
 
 
-def test_the_time_left_includes_saving_and_counts_down(manager: JobManager, shelf: Shelf) -> None:
+def test_the_time_left_includes_saving_and_counts_down(shelf: Shelf) -> None:
     shelf.open.clear()
     # Saving takes seconds if there is much held-out text to count.
     corpus = bpe.Corpus.from_text(LINES.documents[0] * 300)
-    job = submit(manager, corpus, share=0.9)
+    job = submit(corpus, share=0.9)
     assert shelf.reached.wait(30)
-    first = manager.status(job)
+    first = jobs.status(job)
     assert first.report.is_saving
     assert first.report.seconds_left is not None
     time.sleep(0.1)
-    second = manager.status(job)
+    second = jobs.status(job)
     assert second.report.is_saving
     assert second.report.seconds_left is not None
     whole = EndingTime().seconds(14, held_out_bytes=corpus.n_bytes)
     assert whole > first.report.seconds_left >= second.report.seconds_left + 0.1 > 0.1
     shelf.open.set()
-    assert not wait_until(manager, job).is_live
+    assert not wait_until(jobs, job).is_live
 
 
 @pytest.mark.slow
@@ -404,7 +382,7 @@ import threading
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.types import TrainingConfig
 from ui.storage.run_files import CorpusOrigin
-from ui.work.jobs import JobManager
+from ui.work import jobs
 
 reached = threading.Event()
 
@@ -412,9 +390,9 @@ def store_that_never_ends(trained, **rest):
     reached.set()
     threading.Event().wait()
 
-manager = JobManager(store=store_that_never_ends)
+jobs.store_run_to_show = store_that_never_ends
 corpus, origin = Corpus.from_text("hug hugs"), CorpusOrigin("paste", "", 0)
-manager.submit(corpus, TrainingConfig(258), title="", held_out_share=0, origin=origin)
+jobs.submit(corpus, TrainingConfig(258), title="", held_out_share=0, origin=origin)
 assert reached.wait(60)
 print("the end")
 """
@@ -422,7 +400,7 @@ print("the end")
 
 
 def test_waiting_for_the_compiler_adds_no_point_to_the_curve(
-    manager: JobManager, monkeypatch: pytest.MonkeyPatch
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def train_after_a_wait(
         corpus: bpe.Corpus,
@@ -434,7 +412,7 @@ def test_waiting_for_the_compiler_adds_no_point_to_the_curve(
         return bpe.train(corpus, config, on_progress=on_progress, should_stop=should_stop)
 
     monkeypatch.setattr("ui.work.training.train", train_after_a_wait)
-    status = wait_until(manager, submit(manager))
+    status = wait_until(jobs, submit())
     assert status.report.curve
     assert all(point.corpus_tokens > 0 for point in status.report.curve)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -15,7 +15,6 @@ from bpe_core.lab import (
     LabProgress,
     Results,
     differences,
-    measurements,
     run_in_process,
     small_order,
 )
@@ -25,14 +24,15 @@ from bpe_core.lab.measuring import ignore_progress
 from bpe_core.processes import Limits
 from bpe_core.tokenizer import gpt2
 from tests import lab_in_child
-from tests.waiting import wait_until
+from tests.waiting import OfKind, wait_until
 from ui.components import FigureRow
 from ui.lab import MeasurementStatus, words
-from ui.lab.measurements import MeasurementManager
+from ui.lab.measurements import MEASURE, begin_measurement, shared_measurement
 from ui.lab.sections import how_far
-from ui.work import Status
+from ui.work import Status, queue
 from ui.work.task import State
 
+MEASUREMENTS = OfKind(MEASURE)
 LINE = "hug hugs, hugging 12 pugs: naïve 日本\n"
 TEXT = LINE * 20
 TOKENIZER = bpe.train(bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(280)).tokenizer
@@ -84,28 +84,16 @@ def test_sizes_grow_up_to_the_whole_text(n: int) -> None:
 ORDER = LabOrder("training", "hug hugs " * 10)
 
 
-@pytest.fixture
-def managers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Callable[..., MeasurementManager]]:
-    created: list[MeasurementManager] = []
-
-    def make(
-        measure: Callable[..., Results] = measurements.measure_here, max_seconds: float = 60.0
-    ) -> MeasurementManager:
-        monkeypatch.setattr(measurements, "measure_here", measure)
-        created.append(MeasurementManager(max_seconds=max_seconds))
-        return created[-1]
-
-    yield make
-    for manager in created:
-        manager.close()
+def measured_by(
+    monkeypatch: pytest.MonkeyPatch, measure: Callable[..., Results], max_seconds: float = 60.0
+) -> None:
+    monkeypatch.setattr("bpe_core.lab.measurements.measure_here", measure)
+    monkeypatch.setattr("ui.lab.measurements.MAX_SECONDS", max_seconds)
 
 
 @pytest.mark.slow
-def test_a_measurement_ends_with_a_report(managers: Callable[..., MeasurementManager]) -> None:
-    manager = managers()
-    status = wait_until(manager, manager.submit(ORDER, about="hugs"))
+def test_a_measurement_ends_with_a_report() -> None:
+    status = wait_until(MEASUREMENTS, begin_measurement(ORDER, about="hugs"))
     assert (status.state, status.about, status.problem) == ("finished", "hugs", None)
     assert status.result is not None
     assert {point.name for point in status.result.results.training} == {
@@ -116,45 +104,40 @@ def test_a_measurement_ends_with_a_report(managers: Callable[..., MeasurementMan
 
 
 def test_progress_is_reported_and_cancelling_kills_the_process_at_once(
-    managers: Callable[..., MeasurementManager],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    manager = managers(lab_in_child.wait)
-    id = manager.submit(ORDER, about="")
-    status = wait_until(manager, id, lambda status: status.progress is not None)
+    measured_by(monkeypatch, lab_in_child.wait)
+    id = begin_measurement(ORDER, about="")
+    status = wait_until(MEASUREMENTS, id, lambda status: status.progress is not None)
     assert status.progress == LabProgress(3, 12, "trie")
-    manager.cancel(id)
-    assert wait_until(manager, id).state == "cancelled"
+    queue.cancel(MEASURE, id)
+    assert wait_until(MEASUREMENTS, id).state == "cancelled"
 
 
-def test_only_equal_requests_share_a_measurement(
-    managers: Callable[..., MeasurementManager],
-) -> None:
-    manager = managers(lab_in_child.wait)
-    first, second = (manager.shared(LabOrder("training", "hug"), about="") for _ in range(2))
-    small = manager.shared(LabOrder("training", "hug", is_small=True), about="")
+@pytest.mark.usefixtures("emptied_queue")
+def test_only_equal_requests_share_a_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured_by(monkeypatch, lab_in_child.wait)
+    first, second = (shared_measurement(LabOrder("training", "hug"), about="") for _ in range(2))
+    small = shared_measurement(LabOrder("training", "hug", is_small=True), about="")
     assert first.id == second.id
     assert small.id != first.id
     assert small.n_ahead == 1
 
 
-def test_a_measurement_is_killed_at_the_time_limit(
-    managers: Callable[..., MeasurementManager],
-) -> None:
-    manager = managers(lab_in_child.wait, max_seconds=0.2)
-    status = wait_until(manager, manager.submit(ORDER, about=""))
+def test_a_measurement_is_killed_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured_by(monkeypatch, lab_in_child.wait, max_seconds=0.2)
+    status = wait_until(MEASUREMENTS, begin_measurement(ORDER, about=""))
     assert status.state == "failed"
     assert "shorter text" in str(status.problem)
 
 
-def test_the_death_of_the_process_is_reported(
-    managers: Callable[..., MeasurementManager],
-) -> None:
-    manager = managers(lab_in_child.crash)
-    status = wait_until(manager, manager.submit(ORDER, about=""))
+def test_the_death_of_the_process_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured_by(monkeypatch, lab_in_child.crash)
+    status = wait_until(MEASUREMENTS, begin_measurement(ORDER, about=""))
     assert status.state == "failed"
     assert "memory ran out. Try a shorter text." in str(status.problem)
     # The next measurement still runs.
-    again = wait_until(manager, manager.submit(ORDER, about=""))
+    again = wait_until(MEASUREMENTS, begin_measurement(ORDER, about=""))
     assert again.state == "failed"
 
 
@@ -275,6 +258,7 @@ def status(
 ) -> MeasurementStatus:
     # Not MeasurementStatus(): a generic dataclass with slots can't store its type arguments.
     return Status(
+        kind=MEASURE,
         id="x",
         about="",
         state=state,

@@ -21,7 +21,7 @@ from ui.host import Code, event, log_unforeseen, short_id
 from ui.host.logs import MAX_ERRORS_A_MINUTE, MAX_EVENTS_A_MINUTE, handler_to, log_error
 from ui.host.server_settings import Level
 from ui.storage import CorpusOrigin
-from ui.work.jobs import JobManager
+from ui.work import jobs
 
 SECRET = "xyzzy-plugh"
 ORIGIN = CorpusOrigin("paste", "", 0)
@@ -215,7 +215,7 @@ def test_a_flood_of_one_kind_leaves_a_few_lines_and_their_number(
     ],
 )
 def test_trainings_are_logged_without_title_or_id_or_error_text(
-    log: Log, error: Exception | None, outcome: str
+    log: Log, error: Exception | None, outcome: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = bpe.Corpus.from_text(f"the cat {SECRET} sat on the mat\n" * 50)
 
@@ -224,11 +224,10 @@ def test_trainings_are_logged_without_title_or_id_or_error_text(
             raise error
         return "f" * 32
 
-    manager = JobManager(store)
+    monkeypatch.setattr(jobs, "store_run_to_show", store)
     size = bpe.TrainingConfig(vocab_size=260)
-    job_id = manager.submit(corpus, size, title=HOSTILE, held_out_share=0.0, origin=ORIGIN)
-    status = wait_until(manager, job_id)
-    manager.close()
+    job_id = jobs.submit(corpus, size, title=HOSTILE, held_out_share=0.0, origin=ORIGIN)
+    status = wait_until(jobs, job_id)
     assert status.state == ("finished" if error is None else "failed")
     if outcome == "TrainingStoppedError":
         assert "RuntimeError" in str(status.error)

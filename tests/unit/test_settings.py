@@ -85,7 +85,7 @@ def test_the_limits_that_the_app_enforces_are_the_settings() -> None:
         "from ui.shell import file_upload\n"
         "from ui.storage import keeping\n"
         "from ui.work import jobs\n"
-        "print(keeping.MAX_BYTES_KEPT, keeping.DAYS_KEPT_UNOPENED, jobs.MAX_WAITING,\n"
+        "print(keeping.MAX_BYTES_KEPT, keeping.DAYS_KEPT_UNOPENED, jobs.TRAIN.max_waiting,\n"
         "      file_upload.MAX_BYTES)\n"
     )
     chosen = {"STORE_GB": "0.5", "DAYS_KEPT": "7", "UPLOADS_MB": "160", "QUEUE": "3"}

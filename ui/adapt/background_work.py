@@ -6,8 +6,8 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import cache, partial
-from typing import NamedTuple, TypeVar
+from functools import partial
+from typing import Final, NamedTuple, TypeVar
 
 from bpe_core.adapting import Removals
 from bpe_core.comparison import IntervalWords
@@ -22,7 +22,15 @@ from ui.adapt.adapting_process import (
 )
 from ui.adapt.swapped import GENERAL_TEXTS, Swapped
 from ui.storage import HELD_OUT_SEED, os_errors_as_not_kept, upload_folder, upload_held_out
-from ui.work import Background, Progress, Status, Task, call_apart, files_for_process
+from ui.work import (
+    Progress,
+    Status,
+    Task,
+    WorkKind,
+    call_apart,
+    files_for_process,
+    queue,
+)
 
 _Result = TypeVar("_Result")
 
@@ -61,31 +69,30 @@ class ShrinkResult(NamedTuple):
     """How sure the verdict on the held-out text is, if there is any."""
 
 
+SHRINK: Final = WorkKind[Progress, ShrinkResult]("shrinking", max_per_visitor=2)
+"""By the id of the order."""
+REPLACE: Final = WorkKind[Progress, Swapped]("replacing", max_per_visitor=2)
+"""By the id of the order and the number of tokens."""
+
+
 def begin_shrinking(order: Order) -> None:
     """Begin to shrink a tokenizer as far as possible. Raises TooMuchWorkError."""
-    shrinkings().begin(order.id, partial(shrink_in_process, order))
+    queue.begin(SHRINK, order.id, partial(shrink_in_process, order))
+
+
+def shrinking(order: Order) -> Status[Progress, ShrinkResult] | None:
+    """Return the status of shrinking a tokenizer; None if it was not begun."""
+    return queue.find(SHRINK, order.id)
 
 
 def replacing(order: Order, n_tokens: int) -> Status[Progress, Swapped] | None:
     """Return the status of replacing `n_tokens` tokens; None if it was not begun."""
-    return replacings().find(f"{order.id} {n_tokens}")
+    return queue.find(REPLACE, f"{order.id} {n_tokens}")
 
 
 def begin_replacing(order: Order, n_tokens: int) -> None:
     """Begin to replace `n_tokens` tokens. Raises TooMuchWorkError."""
-    replacings().begin(f"{order.id} {n_tokens}", partial(replace_in_process, order, n_tokens))
-
-
-@cache
-def shrinkings() -> Background[Progress, ShrinkResult]:
-    """Return the queue of shrinkings, keyed by tokenizer and texts."""
-    return Background("shrinking", max_waiting=16, max_cached=16, max_per_visitor=2)
-
-
-@cache
-def replacings() -> Background[Progress, Swapped]:
-    """Return the queue of replacements, keyed by tokenizer, texts and number of tokens."""
-    return Background("replacing", max_waiting=16, max_cached=16, max_per_visitor=2)
+    queue.begin(REPLACE, f"{order.id} {n_tokens}", partial(replace_in_process, order, n_tokens))
 
 
 def shrink_in_process(order: Order, task: Task[Progress]) -> ShrinkResult:

@@ -152,7 +152,7 @@ def draw_extending(stored: StoredRun, job: JobStatus | None) -> None:
 
 def _live_extension(job: JobStatus | None) -> Extension | None:
     """Return what the running or queued job was asked for; None without one."""
-    live = None if job is None else jobs.manager().find_live(job.id)
+    live = None if job is None else jobs.find_live(job.id)
     return None if live is None else live.request.extension
 
 

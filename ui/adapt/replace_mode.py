@@ -292,7 +292,6 @@ def draw_replacing(stored: StoredRun) -> None:
     # What runs is shown where it was begun; a long form would leave the side out of sight.
     with side if status is None else forms:
         show_work(
-            work.replacings(),
             status,
             _explain,
             unit="Steps",

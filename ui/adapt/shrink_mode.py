@@ -53,7 +53,7 @@ def draw_shrinking(stored: StoredRun) -> None:
         status = begin = None
         if asked.order is not None and may_go is not None:
             order = replace(asked.order, removable=may_go)
-            status = work.shrinkings().find(order.id)
+            status = work.shrinking(order)
             if status is None:
                 begin = partial(work.begin_shrinking, order)
     with row:
@@ -61,7 +61,6 @@ def draw_shrinking(stored: StoredRun) -> None:
     # What runs is shown where it was begun; a long form would leave the side out of sight.
     with side if status is None else forms:
         show_work(
-            work.shrinkings(),
             status,
             _explain,
             unit="Tokens removed",

@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import streamlit as st
@@ -36,13 +36,25 @@ from bpe_core.tokenizer import Encoder, Tokenizer
 from ui.host import cached
 from ui.look import plain_markdown, size_text
 from ui.storage import StoredRun
-from ui.work import Background, Progress, Status, Task, TooMuchWorkError, Work, show_work, stopper
+from ui.work import (
+    Progress,
+    Status,
+    Task,
+    TooMuchWorkError,
+    Work,
+    WorkKind,
+    queue,
+    show_work,
+    stopper,
+)
 
 SAMPLE_BYTES: Final = 100_000
 MAX_WAIT: Final = 1.0
 """If the whole text is expected to take this many seconds or less, the page waits for it."""
 _QUICK_BYTES: Final = 4_000_000
 """Encoded here in a second, by one tokenizer after another; those of other libraries are slower."""
+COMPARE: Final = WorkKind[Progress, Any]("comparing")
+"""Of whole texts, by text and tokenizers."""
 NEEDS_WHOLE: Final = "Only with the figures of the whole text."
 
 
@@ -111,7 +123,7 @@ def _begin(
     """Begin to compare a whole text; return the status, or why it could not even be queued."""
     id = f"{digest} {' '.join(each.fingerprint for each in encoders)}"
     try:
-        return works().begin(id, work)
+        return queue.begin(COMPARE, id, work)
     except TooMuchWorkError as error:
         return str(error)
 
@@ -125,13 +137,6 @@ def _hash_corpus(corpus: Corpus) -> str:
         digest.update(b"%d:" % len(encoded))
         digest.update(encoded)
     return digest.hexdigest()
-
-
-@cache
-def works() -> Background[Progress, Any]:
-    """Return the server's comparisons in the background, by text and tokenizers."""
-    # Few are remembered: `server_cache` keeps the results.
-    return Background("comparing", max_waiting=16, max_cached=4)
 
 
 @cached()
@@ -324,7 +329,6 @@ def whole_text_card(pending: Pending) -> None:
             st.markdown(f":gray[{plain_markdown(status, 600)}]")
         else:
             show_work(
-                works(),
                 status,
                 unit="Whole text",
                 what="comparison of the whole text",

@@ -93,7 +93,7 @@ def begin_training(
 ) -> None:
     """Train on a corpus and follow the training, or draw why it cannot begin."""
     with errors_shown():
-        job_id = jobs.manager().submit(
+        job_id = jobs.submit(
             chosen.corpus,
             how,
             title=title,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -21,11 +21,9 @@ from ui.corpus import leave_text_address, text_field
 from ui.host import errors_shown
 from ui.look import plain_markdown
 from ui.shell import address
-from ui.work import Background, Status, Task, TooMuchWorkError, UnknownWorkError
+from ui.work import Status, Task, TooMuchWorkError, UnknownWorkError, WorkKind, queue
 
 MAX_SECONDS: Final = 180.0
-MAX_WAITING: Final = 8
-MAX_CACHED: Final = 32
 MAX_SMALL_SIZE: Final = 60_000
 """Tokens; building the tables of a larger vocabulary takes too long for a small measurement."""
 
@@ -45,45 +43,38 @@ class MeasurementError(BpeError):
     """The measuring process exceeded its limit of time, was killed or crashed."""
 
 
-class MeasurementManager(Background[LabProgress, FinishedMeasurement]):
-    """Runs measurements one at a time, since two at once would slow each other down."""
-
-    def __init__(self, *, max_seconds: float = MAX_SECONDS) -> None:
-        self._max_seconds = max_seconds
-        super().__init__("measuring", max_waiting=MAX_WAITING, max_cached=MAX_CACHED)
-
-    def submit(self, order: LabOrder, *, about: str) -> str:
-        """Queue a measurement and return its id; raises `TooMuchWorkError`."""
-        id = secrets.token_urlsafe(16)
-        self.begin(id, partial(self._measure, order), about=about)
-        return id
-
-    def shared(self, order: LabOrder, *, about: str) -> MeasurementStatus:
-        """Return the status of an order's shared measurement, queueing it if it isn't known.
-
-        Callers with equal orders share one measurement. Raises `TooMuchWorkError`.
-        """
-        return self.begin(order.fingerprint, partial(self._measure, order), about=about)
-
-    def _measure(self, order: LabOrder, task: Task[LabProgress]) -> FinishedMeasurement:
-        try:
-            results = run_in_process(
-                order,
-                limits=Limits(self._max_seconds),
-                on_progress=task.report,
-                should_stop=lambda: task.is_cancelled,
-            )
-        except UnforeseenError:
-            raise
-        except ProcessError as error:
-            raise MeasurementError(f"{error} Try a shorter text.") from None
-        return FinishedMeasurement(results, order.fingerprint)
+MEASURE: Final = WorkKind[LabProgress, FinishedMeasurement]("measuring", max_waiting=8)
+"""One at a time, since two at once would slow each other down."""
 
 
-@cache
-def manager() -> MeasurementManager:
-    """Return the server's manager of measurements."""
-    return MeasurementManager()
+def begin_measurement(order: LabOrder, *, about: str) -> str:
+    """Queue a measurement and return its id; raises `TooMuchWorkError`."""
+    id = secrets.token_urlsafe(16)
+    queue.begin(MEASURE, id, partial(_measure, order), about=about)
+    return id
+
+
+def shared_measurement(order: LabOrder, *, about: str) -> MeasurementStatus:
+    """Return the status of an order's shared measurement, queueing it if it isn't known.
+
+    Callers with equal orders share one measurement. Raises `TooMuchWorkError`.
+    """
+    return queue.begin(MEASURE, order.fingerprint, partial(_measure, order), about=about)
+
+
+def _measure(order: LabOrder, task: Task[LabProgress]) -> FinishedMeasurement:
+    try:
+        results = run_in_process(
+            order,
+            limits=Limits(MAX_SECONDS),
+            on_progress=task.report,
+            should_stop=lambda: task.is_cancelled,
+        )
+    except UnforeseenError:
+        raise
+    except ProcessError as error:
+        raise MeasurementError(f"{error} Try a shorter text.") from None
+    return FinishedMeasurement(results, order.fingerprint)
 
 
 def read_measurements(*kinds: Kind) -> list[MeasurementStatus | None]:
@@ -93,7 +84,7 @@ def read_measurements(*kinds: Kind) -> list[MeasurementStatus | None]:
     for kind in kinds:
         id = address.query_text(kind)
         try:
-            found.append(None if id is None else manager().status(id))
+            found.append(None if id is None else queue.status(MEASURE, id))
         except UnknownWorkError as error:
             address.set_query(**{kind: None})
             problems.append(str(error))
@@ -106,7 +97,7 @@ def read_measurements(*kinds: Kind) -> list[MeasurementStatus | None]:
 def start_measurement(order: LabOrder, about: str) -> None:
     """Queue a measurement and name it in the address; draw an error if the queue is full."""
     with errors_shown():
-        address.set_query(**{order.kind: manager().submit(order, about=about)})
+        address.set_query(**{order.kind: begin_measurement(order, about=about)})
         st.rerun()
 
 
@@ -121,7 +112,7 @@ def small_measurement(
     if tokenizer is not None and tokenizer.vocab_size > MAX_SMALL_SIZE:
         return None
     try:
-        return manager().shared(small_order(text, tokenizer), about=about)
+        return shared_measurement(small_order(text, tokenizer), about=about)
     except TooMuchWorkError:
         return None
 

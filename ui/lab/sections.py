@@ -19,7 +19,7 @@ from bpe_core.lab import (
 from bpe_core.tokenizer import Tokenizer
 from ui.components import ChartPicture, draw_chart_pictures, draw_symbol_rows, figure_table, verdict
 from ui.host import cached
-from ui.lab import charts, measurements, words
+from ui.lab import charts, words
 from ui.lab.measurements import MeasurementStatus, start_measurement
 from ui.lab.words import encoder_title
 from ui.look import CONFIG, counted, definitions, file_stem, plain_markdown, tooltip
@@ -189,7 +189,7 @@ def draw_state(
     shown = small if status is None else status
     if shown is not None and shown.is_live:
         watch_work(
-            measurements.manager(),
+            shown.kind,
             shown.id,
             how_far,
             key=order.kind,

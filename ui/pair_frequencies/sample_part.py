@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from typing import Final
 
 import plotly.graph_objects as go
@@ -35,12 +35,14 @@ from ui.pair_frequencies.words import sample_csv
 from ui.run import draw_title, offer_csv, offer_pictures
 from ui.shell import frame, workspace
 from ui.storage import StoredRun, divide, run_corpus, training_text
-from ui.work import Background, Progress, Status, Task, begin_button, show_work
+from ui.work import Progress, Status, Task, WorkKind, begin_button, queue, show_work
 
 MAX_BYTES: Final = 64_000_000
 """A larger text is checked on the command line: training on it takes gigabytes of this process."""
 
 Checked = tuple[SampleFigures, ...]
+CHECK: Final = WorkKind[Progress, Checked]("sample-check", max_per_visitor=2)
+"""By run and training text."""
 _HEIGHT = 260
 _EQUAL = "equal tokens"
 _JACCARD = "weighted Jaccard"
@@ -104,7 +106,7 @@ def _command(stored: StoredRun) -> str:
 
 def checking(stored: StoredRun) -> Status[Progress, Checked] | None:
     """Return the status of the check of a run's text; None if it was not begun."""
-    return checks().find(_work_id(stored))
+    return queue.find(CHECK, _work_id(stored))
 
 
 def begin_checking(stored: StoredRun, text: Divisible) -> None:
@@ -125,17 +127,11 @@ def begin_checking(stored: StoredRun, text: Divisible) -> None:
         )
         return tuple(found)
 
-    checks().begin(_work_id(stored), work)
+    queue.begin(CHECK, _work_id(stored), work)
 
 
 def _work_id(stored: StoredRun) -> str:
     return f"{stored.id} {stored.run.corpus_sha256}"
-
-
-@cache
-def checks() -> Background[Progress, Checked]:
-    """Return the server's checks of samples, by run and training text."""
-    return Background("sample-check", max_waiting=16, max_cached=64, max_per_visitor=2)
 
 
 def part_name(share: float) -> str:
@@ -256,7 +252,6 @@ def draw_sample_check(stored: StoredRun) -> None:
         begin = partial(begin_checking, stored, text)
         begin_button("Check the text", begin, status, key="sample_check")
     show_work(
-        checks(),
         status,
         unit="Merges",
         what="check",

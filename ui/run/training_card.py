@@ -48,7 +48,7 @@ def show_failure(job: JobStatus | None, *, failed: str, cancelled: str) -> None:
 @fragment(run_every=_SECONDS_BETWEEN_LOOKS)
 def watch_training(job_id: str) -> None:
     """Redraw a live training twice a second, and the whole page once it has ended."""
-    status = jobs.manager().status(job_id)
+    status = jobs.status(job_id)
     if not status.is_live:
         st.rerun()
     with st.container(border=True, key="training_card"):
@@ -58,7 +58,7 @@ def watch_training(job_id: str) -> None:
             st.space("stretch")
             st.button(
                 "Cancel",
-                on_click=jobs.manager().cancel,
+                on_click=jobs.cancel,
                 args=(job_id,),
                 key="cancel",
                 disabled=status.is_stopping,

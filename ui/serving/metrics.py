@@ -25,7 +25,7 @@ from streamlit.runtime.stats import ACTIVE_SESSIONS_FAMILY
 from bpe_core.files import UPLOAD_PREFIX, is_entry_name, store_folder
 from ui.host import cached, server_cache, settings
 from ui.shell import MAX_BYTES_OF_ALL, bytes_held
-from ui.work import jobs
+from ui.work import jobs, queue
 
 _SECONDS_A_SIZE_HOLDS: Final = 60.0
 
@@ -42,8 +42,8 @@ def registry() -> CollectorRegistry:
     ProcessCollector(registry=found)
     for name, help, value in (
         ("visitors", "Browser tabs connected at the moment.", _visitors),
-        ("trainings_waiting", "Trainings in the queue.", lambda: jobs.manager().count("queued")),
-        ("trainings_running", "Trainings that run.", lambda: jobs.manager().count("running")),
+        ("trainings_waiting", "Trainings in the queue.", lambda: queue.count(jobs.TRAIN, "queued")),
+        ("trainings_running", "Trainings that run.", lambda: queue.count(jobs.TRAIN, "running")),
         ("queue_limit", "Trainings that may wait.", lambda: settings().queue),
         ("uploads_bytes", "Uploaded files in memory.", _uploads),
         ("uploads_limit_bytes", "The limit for them.", lambda: MAX_BYTES_OF_ALL),

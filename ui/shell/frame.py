@@ -163,7 +163,7 @@ def _hold_finished_run() -> None:
         return
     # Train reports these errors.
     with suppress(BpeError):
-        run_id = jobs.manager().status(job_id).run_id
+        run_id = jobs.status(job_id).run_id
         if run_id is not None:
             remember_run(load_run(run_id))
 

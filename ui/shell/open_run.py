@@ -96,7 +96,7 @@ def followed_job() -> JobStatus | None:
     if job_id is None:
         return None
     try:
-        return jobs.manager().status(job_id)
+        return jobs.status(job_id)
     except UnknownWorkError as error:
         return JobStatus(job_id, "", "unknown", error=str(error))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -19,9 +19,18 @@ from ui.host import settings
 from ui.look import plain_markdown, size_text
 from ui.shell import workspace
 from ui.tokenizers.by_name import is_here, pinned, short_name
-from ui.work import Background, Progress, Task, UnknownWorkError, how_far, watch_work
+from ui.work import (
+    Progress,
+    Task,
+    UnknownWorkError,
+    WorkKind,
+    how_far,
+    queue,
+    watch_work,
+)
 
-_MAX_PER_VISITOR: Final = 4
+FETCH: Final = WorkKind[Progress, str]("tokenizers", max_waiting=32, max_per_visitor=4)
+"""By key; the result is the pinned key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +47,7 @@ def begin_download(key: str) -> None:
     is_here(key)  # raises if it may not be fetched
     if key not in workspace.get(Downloads).keys:
         _forget_ended(key)
-        downloads().begin(key, partial(_fetch, key))
+        queue.begin(FETCH, key, partial(_fetch, key))
         keys = (*workspace.get(Downloads).keys, key)
         workspace.update(Downloads, keys=keys, failed=())
 
@@ -47,7 +56,7 @@ def end_downloads(found: Callable[[str, str], None], failed: Callable[[str], Non
     """Call `found` with the key and the pinned key of each finished download, or `failed`."""
     for key in workspace.get(Downloads).keys:
         try:
-            status = downloads().status(key)
+            status = queue.status(FETCH, key)
         except UnknownWorkError as error:
             _drop(key)
             failed(f"{short_name(key)} could not be added. {error}")
@@ -70,7 +79,7 @@ def draw_downloads() -> None:
     for number, key in enumerate(workspace.get(Downloads).keys):
         what = f"Fetching {plain_markdown(short_name(key))}"
         describe = partial(how_far, what, size_text)
-        watch_work(downloads(), key, describe, key=f"download_{number}")
+        watch_work(FETCH, key, describe, key=f"download_{number}")
 
 
 def _drop(key: str) -> None:
@@ -80,9 +89,9 @@ def _drop(key: str) -> None:
 
 def _forget_ended(key: str) -> None:
     """Forget an earlier download of the same name, so that it can begin again."""
-    status = downloads().find(key)
+    status = queue.find(FETCH, key)
     if status is not None and not status.is_live:
-        downloads().forget(key)
+        queue.forget(FETCH, key)
 
 
 def _fetch(key: str, task: Task[Progress]) -> str:
@@ -96,9 +105,3 @@ def _fetch(key: str, task: Task[Progress]) -> str:
         if is_here(key):
             return key
         raise
-
-
-@cache
-def downloads() -> Background[Progress, str]:
-    """Return the server's downloads, by key."""
-    return Background("tokenizers", max_waiting=32, max_cached=32, max_per_visitor=_MAX_PER_VISITOR)

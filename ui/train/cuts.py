@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import islice
 from typing import Final
 
@@ -30,11 +29,12 @@ from ui.train.custom_fields import EMPTY_REGEX
 from ui.train.presets import CUSTOM, CUTS
 from ui.work import (
     SECONDS_BETWEEN_LOOKS,
-    Background,
     Progress,
     Task,
     TooMuchWorkError,
     UnknownWorkError,
+    WorkKind,
+    queue,
 )
 
 _LINE = "for i in range(10):\n   print(i)"
@@ -169,6 +169,8 @@ _MIN_SAVED: Final = 0.01
 
 Tokens = Mapping[str, int]
 """The tokens of the held-out text by pre-tokenizer."""
+CHECK: Final = WorkKind[Progress, Tokens]("cut-check", max_per_visitor=2)
+"""By text and settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,14 +191,14 @@ def show_best_cut(chosen: ChosenCorpus, config: TrainingConfig) -> None:
     id = f"{chosen.corpus.sha256} {chosen.held_out_share} {chosen.held_out_by} {others}"
     before = workspace.get(CutCheck).id
     if before != id and _is_live(before):
-        checks().forget(before)
+        queue.forget(CHECK, before)
     workspace.update(CutCheck, id=id)
 
     def work(task: Task[Progress]) -> Tokens | None:
         return _measure_cuts(chosen, config, task)
 
     try:
-        status = checks().begin(id, work)
+        status = queue.begin(CHECK, id, work)
     except (TooMuchWorkError, UnknownWorkError):
         return
     if status.is_live:
@@ -255,7 +257,7 @@ def _wait_for(id: str) -> None:
 
 
 def _is_live(id: str) -> bool:
-    status = checks().find(id)
+    status = queue.find(CHECK, id)
     return status is not None and status.is_live
 
 
@@ -278,9 +280,3 @@ def _use(cut: str) -> None:
         workspace.set_widget("settings_pretokenizer", cut)
     else:
         workspace.set_widget("settings_preset", CUTS[cut])
-
-
-@cache
-def checks() -> Background[Progress, Tokens]:
-    """Return the server's checks of cuts, by text and settings."""
-    return Background("cut-check", max_waiting=16, max_cached=64, max_per_visitor=2)

@@ -28,7 +28,6 @@ from ui.look import (
     tokens_axis,
 )
 from ui.shell import frame
-from ui.vocabulary import background_work
 from ui.vocabulary.inspection import Inspection
 from ui.vocabulary.search import (
     MAX_BAR_LENGTH,
@@ -71,7 +70,6 @@ def _draw_findings(
         )
     else:
         show_work(
-            background_work.searches(),
             search,
             unit="Searching for unreachable tokens",
             what="search for unreachable tokens",

@@ -7,7 +7,7 @@ by its inputs, so visitors who need the same one share it. Short ones finish whi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -26,7 +26,7 @@ from bpe_core.vocabulary import (
 )
 from ui.storage import StoredRun
 from ui.vocabulary.inspection import CountedText, held_out_text
-from ui.work import Background, Progress, Status, Task, stopper
+from ui.work import Progress, Status, Task, WorkKind, queue, stopper
 
 Uses = NDArray[np.int64]
 FEW_TOKENS: Final = 5_000
@@ -50,6 +50,11 @@ class PruningPreview:
 
     pruned: Pruned
     costs: tuple[Cost, ...]
+
+
+SEARCH: Final = WorkKind[Progress, Reachability]("unreachable")
+COUNT: Final = WorkKind[Progress, Uses]("uses")
+PREVIEW: Final = WorkKind[Progress, PruningPreview]("pruning")
 
 
 def _make_preview(
@@ -103,8 +108,8 @@ def search(tokenizer: Tokenizer) -> Status[Progress, Reachability]:
     """Return the status of the search for unreachable tokens, starting it if needed."""
     id = tokenizer.fingerprint
     is_short = tokenizer.vocab_size <= FEW_TOKENS
-    return searches().begin(
-        id, lambda task: find_unreachable(tokenizer, stopper(task)), is_short=is_short
+    return queue.begin(
+        SEARCH, id, lambda task: find_unreachable(tokenizer, stopper(task)), is_short=is_short
     )
 
 
@@ -112,7 +117,7 @@ def count(encoder: Encoder, text: CountedText) -> Status[Progress, Uses]:
     """Return the status of counting the uses in a text, starting it if needed."""
     id = f"{encoder.fingerprint} {text.id}"
     is_short = text.corpus is None or text.corpus.n_bytes <= FEW_BYTES
-    return counts().begin(id, partial(_count, encoder, text), is_short=is_short)
+    return queue.begin(COUNT, id, partial(_count, encoder, text), is_short=is_short)
 
 
 def preview(
@@ -123,7 +128,7 @@ def preview(
     corpora = [stored.held_out, *([text.corpus] if text.corpus is not None else [])]
     is_short = sum(corpus.n_bytes for corpus in corpora) <= FEW_BYTES
     make = partial(_make_preview, tokenizer, uses, text, stored, min_uses)
-    return previews().begin(id, make, is_short=is_short)
+    return queue.begin(PREVIEW, id, make, is_short=is_short)
 
 
 def _count(encoder: Encoder, text: CountedText, task: Task[Progress]) -> Uses:
@@ -132,21 +137,3 @@ def _count(encoder: Encoder, text: CountedText, task: Task[Progress]) -> Uses:
     if text.run is not None:
         return uses_in_run(text.run.run)
     return np.zeros(max(encoder.vocab) + 1, np.int64)
-
-
-@cache
-def searches() -> Background[Progress, Reachability]:
-    """Return the server's searches for unreachable tokens, by the tokenizer's fingerprint."""
-    return Background("unreachable", max_waiting=16, max_cached=12)
-
-
-@cache
-def counts() -> Background[Progress, Uses]:
-    """Return the server's counts of uses, by tokenizer and text."""
-    return Background("uses", max_waiting=16, max_cached=12)
-
-
-@cache
-def previews() -> Background[Progress, PruningPreview]:
-    """Return the server's previews of pruned vocabularies, by all their inputs."""
-    return Background("pruning", max_waiting=16, max_cached=12)

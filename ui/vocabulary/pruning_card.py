@@ -69,7 +69,6 @@ def _draw_preview(
     if preview is None:
         with picture:
             show_work(
-                background_work.previews(),
                 status,
                 unit="Characters encoded",
                 what="preview",

@@ -1,4 +1,4 @@
-"""Run work in a background thread, one piece after another: queue, progress, cancel, result."""
+"""Run work in the background, one piece of each kind after another: progress, cancel, result."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from itertools import count, zip_longest
-from threading import Condition, Thread
-from typing import Any, Final, Generic
+from threading import RLock, Thread
+from typing import Any, Final
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bpe_core.errors import BpeError
 from ui.host import event, log_unforeseen, server_cache
-from ui.work.task import Progress, Result, State, Status, Step, Task, Work
+from ui.work.task import Progress, Result, State, Status, Step, Task, Work, WorkKind
 
+MAX_ENDED: Final = 64
+"""The number of ended pieces of a kind that are remembered."""
 _SECONDS_TO_END: Final = 2.0
 _ENDS_PROGRAM: Final = (KeyboardInterrupt, SystemExit)
 _BROWSER: Final = "_streamlit_xsrf"
@@ -35,15 +37,16 @@ class TooMuchWorkError(BpeError):
 
 
 @dataclass(slots=True, eq=False)
-class _Piece(Generic[Step, Result]):
+class _Piece:
+    kind: WorkKind[Any, Any]
     id: str
     about: str
     visitor: str
     number: int
     """Pieces and turns are numbered together, as they come."""
-    work: Work[Step, Result] | None
+    work: Work[Any, Any] | None
     """None once it has ended, because the data it works on may be large."""
-    task: Task[Step]
+    task: Task[Any]
     state: State = "queued"
     turn: int = 0
     """The number of its turn; 0 until then, and for short work, which keeps nobody waiting."""
@@ -60,14 +63,14 @@ class _Piece(Generic[Step, Result]):
         return self.state == "finished"
 
 
-def in_turn(pieces: Iterable[_Piece[Any, Any]]) -> list[_Piece[Any, Any]]:
-    """Return the queued pieces in the order in which they will run.
+def in_turn(pieces: Iterable[_Piece]) -> list[_Piece]:
+    """Return the queued pieces of a kind in the order in which they will run.
 
     In each round every visitor has a turn, and whoever was served last comes last; the pieces of
     one visitor stay in order.
     """
     last_turns: dict[str, int] = {}
-    queued: dict[str, list[_Piece[Any, Any]]] = {}
+    queued: dict[str, list[_Piece]] = {}
     for piece in sorted(pieces, key=lambda piece: piece.number):
         last_turns[piece.visitor] = max(piece.turn, last_turns.get(piece.visitor, 0))
         if piece.state == "queued":
@@ -77,37 +80,23 @@ def in_turn(pieces: Iterable[_Piece[Any, Any]]) -> list[_Piece[Any, Any]]:
     return [piece for of_round in rounds for piece in of_round if piece is not None]
 
 
-class Background(Generic[Step, Result]):
-    """Run pieces of work one after another in a thread, and remember the latest results.
+class Background:
+    """Run pieces of work, each in the queue of its kind, and remember the latest results.
 
-    Visitors take turns, and with `max_per_visitor` each can have that many pieces queued or
-    running. Results are in `server_cache`; work whose result it dropped is forgotten.
+    Visitors take turns. Results are in `server_cache`; work whose result it dropped is forgotten.
+    A kind has a thread while there is work of it.
     """
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        max_waiting: int,
-        max_cached: int,
-        max_per_visitor: int | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._max_waiting = max_waiting
-        self._max_cached = max_cached
-        self._max_per_visitor = max_per_visitor
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._changed = Condition()
-        self._is_closed = False
+        self._lock = RLock()
         self._numbers = count(1)
-        self._known: OrderedDict[str, _Piece[Step, Result]] = OrderedDict()
-        # A daemon, unlike a pool's threads, so that the interpreter can exit without waiting.
-        self._thread = Thread(target=self._work_on_all, name=name, daemon=True)
-        self._thread.start()
-        atexit.register(self.close)
+        self._known: OrderedDict[tuple[WorkKind[Any, Any], str], _Piece] = OrderedDict()
+        self._threads: dict[WorkKind[Any, Any], Thread] = {}
 
     def begin(
         self,
+        kind: WorkKind[Step, Result],
         id: str,
         work: Work[Step, Result],
         *,
@@ -123,105 +112,113 @@ class Background(Generic[Step, Result]):
         short work, that exception passes through and the work is forgotten.
         """
         visitor = current_visitor() if visitor is None else visitor
-        with self._changed:
-            if self._known_piece(id) is not None:
-                return self.status(id)
+        with self._lock:
+            if self._known_piece(kind, id) is not None:
+                return self.status(kind, id)
             if not is_short:
-                self.check_places(visitor)
-            ended = [known for known, piece in self._known.items() if not piece.is_live]
-            for old in ended[: max(0, len(self._known) - self._max_cached + 1)]:
-                del self._known[old]
-            piece = _Piece(id, about, visitor, next(self._numbers), work, Task(self._clock))
-            self._known[id] = piece
+                self._check_places(kind, visitor)
+            ended = [piece.id for piece in self._of(kind) if not piece.is_live]
+            for old in ended[: max(0, len(ended) - MAX_ENDED + 1)]:
+                del self._known[kind, old]
+            piece = _Piece(kind, id, about, visitor, next(self._numbers), work, Task(self._clock))
+            self._known[kind, id] = piece
             if is_short:
                 self._start(piece)
-            else:
-                self._changed.notify()
+            elif kind not in self._threads:
+                # A daemon, unlike a pool's threads, so that the interpreter can exit meanwhile.
+                thread = Thread(target=self._work_on, args=(kind,), name=kind.name, daemon=True)
+                self._threads[kind] = thread
+                thread.start()
         if is_short:
             self._do(piece, lets_through=_ENDS_PROGRAM)
-        return self.status(id)
+        return self.status(kind, id)
 
-    def check_places(self, visitor: str) -> None:
-        """Raise `TooMuchWorkError` if a visitor's work would be refused now."""
-        with self._changed:
-            waiting = self.count("queued")
-            if waiting >= self._max_waiting:
-                event("queue_full", "warning", waiting=waiting)
-                raise TooMuchWorkError(f"{waiting} others are already waiting. Try again soon.")
-            if not visitor or self._max_per_visitor is None:
-                return
-            own = sum(piece.is_live and piece.visitor == visitor for piece in self._known.values())
-            if own >= self._max_per_visitor:
-                event("visitor_queue_full", waiting=waiting)
-                raise TooMuchWorkError(
-                    f"You already have {own} running or waiting, the most that one visitor may "
-                    "have. Wait until one has ended, or cancel one."
-                )
-
-    def status(self, id: str) -> Status[Step, Result]:
+    def status(self, kind: WorkKind[Step, Result], id: str) -> Status[Step, Result]:
         """Return a snapshot of a piece of work; raise `UnknownWorkError` for an unknown id."""
-        with self._changed:
-            piece = self._find(id)
-            result: Result | None = server_cache.find((self, id)) if piece.has_result else None
-            self._known.move_to_end(id)
+        with self._lock:
+            piece = self._find(kind, id)
+            result: Result | None = server_cache.find(_key(piece)) if piece.has_result else None
+            self._known.move_to_end((kind, id))
+            is_running = piece.state == "running"
+            seconds = self._clock() - piece.started if is_running else piece.elapsed_seconds
             progress, reported_at = piece.task.last_report or (None, self._clock())
             return Status(
+                kind=kind,
                 id=id,
                 about=piece.about,
                 state=piece.state,
                 n_ahead=self._n_ahead(piece) if piece.state == "queued" else 0,
                 progress=progress,
-                is_stopping=piece.state == "running" and piece.task.is_cancelled,
-                elapsed_seconds=self._clock() - piece.started
-                if piece.state == "running"
-                else piece.elapsed_seconds,
+                is_stopping=is_running and piece.task.is_cancelled,
+                elapsed_seconds=seconds,
                 seconds_since_report=self._clock() - reported_at,
                 result=result,
                 problem=piece.problem,
             )
 
-    def find(self, id: str) -> Status[Step, Result] | None:
+    def find(self, kind: WorkKind[Step, Result], id: str) -> Status[Step, Result] | None:
         """Return a snapshot of a piece of work, or None for an unknown id."""
         try:
-            return self.status(id)
+            return self.status(kind, id)
         except UnknownWorkError:
             return None
 
-    def count(self, state: State) -> int:
+    def count(self, kind: WorkKind[Any, Any], state: State) -> int:
         """Return the number of pieces in a state."""
-        with self._changed:
-            return sum(piece.state == state for piece in self._known.values())
+        with self._lock:
+            return sum(piece.state == state for piece in self._of(kind))
 
-    def cancel(self, id: str) -> None:
+    def cancel(self, kind: WorkKind[Any, Any], id: str) -> None:
         """Ask a piece of work to stop; if it is still queued, it never begins."""
-        with self._changed:
-            _cancel(self._find(id))
+        with self._lock:
+            _cancel(self._find(kind, id))
 
-    def forget(self, id: str) -> None:
+    def forget(self, kind: WorkKind[Any, Any], id: str) -> None:
         """Cancel and forget a piece of work, so that it can be begun again."""
-        with self._changed:
-            piece = self._known.pop(id, None)
+        with self._lock:
+            piece = self._known.pop((kind, id), None)
             if piece is not None:
                 _cancel(piece)
 
-    def close(self) -> None:
-        """Cancel all work, and wait a moment for the thread to end."""
-        with self._changed:
+    def clear(self) -> None:
+        """Cancel and forget all work, whose results nobody wants, and wait a moment for its end."""
+        with self._lock:
             for piece in self._known.values():
-                _cancel(piece)
-            self._is_closed = True
-            self._changed.notify()
-        self._thread.join(_SECONDS_TO_END)
+                _cancel(piece, is_wanted=False)
+            self._known.clear()
+            threads = list(self._threads.values())
+        deadline = time.monotonic() + _SECONDS_TO_END
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
 
-    def _known_piece(self, id: str) -> _Piece[Step, Result] | None:
-        piece = self._known.get(id)
-        if piece is not None and piece.has_result and server_cache.find((self, id)) is None:
-            del self._known[id]
+    def _of(self, kind: WorkKind[Any, Any]) -> list[_Piece]:
+        return [piece for piece in self._known.values() if piece.kind == kind]
+
+    def _check_places(self, kind: WorkKind[Any, Any], visitor: str) -> None:
+        """Raise `TooMuchWorkError` if a visitor's work would be refused now."""
+        waiting = self.count(kind, "queued")
+        if waiting >= kind.max_waiting:
+            event("queue_full", "warning", waiting=waiting)
+            raise TooMuchWorkError(f"{waiting} others are already waiting. Try again soon.")
+        if not visitor or kind.max_per_visitor is None:
+            return
+        own = sum(piece.is_live and piece.visitor == visitor for piece in self._of(kind))
+        if own >= kind.max_per_visitor:
+            event("visitor_queue_full", waiting=waiting)
+            raise TooMuchWorkError(
+                f"You already have {own} running or waiting, the most that one visitor may "
+                "have. Wait until one has ended, or cancel one."
+            )
+
+    def _known_piece(self, kind: WorkKind[Any, Any], id: str) -> _Piece | None:
+        piece = self._known.get((kind, id))
+        if piece is not None and piece.has_result and server_cache.find(_key(piece)) is None:
+            del self._known[kind, id]
             return None
         return piece
 
-    def _find(self, id: str) -> _Piece[Step, Result]:
-        piece = self._known_piece(id)
+    def _find(self, kind: WorkKind[Any, Any], id: str) -> _Piece:
+        piece = self._known_piece(kind, id)
         if piece is None:
             raise UnknownWorkError(
                 "This work is no longer known: the server has restarted, or other work has "
@@ -229,42 +226,37 @@ class Background(Generic[Step, Result]):
             )
         return piece
 
-    def _n_ahead(self, piece: _Piece[Step, Result]) -> int:
-        return self.count("running") + in_turn(self._known.values()).index(piece)
+    def _n_ahead(self, piece: _Piece) -> int:
+        own = self._of(piece.kind)
+        return self.count(piece.kind, "running") + in_turn(own).index(piece)
 
-    def _start(self, piece: _Piece[Step, Result]) -> None:
+    def _start(self, piece: _Piece) -> None:
         piece.state, piece.started = "running", self._clock()
 
-    def _next(self) -> _Piece[Step, Result] | None:
-        """Wait for a piece whose turn it is, and start it; None once there will be no more."""
-        with self._changed:
-            while not self._is_closed:
-                if queued := in_turn(self._known.values()):
-                    self._start(queued[0])
-                    queued[0].turn = next(self._numbers)
-                    return queued[0]
-                self._changed.wait()
-        return None
+    def _next(self, kind: WorkKind[Any, Any]) -> _Piece | None:
+        """Start the piece whose turn it is; if there is none, end the kind's thread."""
+        with self._lock:
+            queued = in_turn(self._of(kind))
+            if not queued:
+                del self._threads[kind]
+                return None
+            self._start(queued[0])
+            queued[0].turn = next(self._numbers)
+            return queued[0]
 
-    def _work_on_all(self) -> None:
-        while (piece := self._next()) is not None:
+    def _work_on(self, kind: WorkKind[Any, Any]) -> None:
+        while (piece := self._next(kind)) is not None:
             self._do(piece)
-            # Otherwise a reference to it, and so to its data, would stay until the next one.
-            del piece
 
-    def _do(
-        self,
-        piece: _Piece[Step, Result],
-        lets_through: tuple[type[BaseException], ...] = (),
-    ) -> None:
-        result: Result | None = None
+    def _do(self, piece: _Piece, lets_through: tuple[type[BaseException], ...] = ()) -> None:
+        result: object = None
         problem: str | None = None
         assert piece.work is not None
         try:
             # Also if it was cancelled since its turn came: the work frees what it holds.
             result = piece.work(piece.task)
         except lets_through:
-            self.forget(piece.id)
+            self.forget(piece.kind, piece.id)
             raise
         except CancelledError:
             pass  # from a process that it waited for
@@ -274,8 +266,8 @@ class Background(Generic[Step, Result]):
             # A panic in Rust code is not an Exception, and must not end the thread: others wait.
             problem = log_unforeseen(error)
         if result is not None:
-            server_cache.keep((self, piece.id), result)
-        with self._changed:
+            server_cache.keep(_key(piece), result)
+        with self._lock:
             piece.work, piece.problem = None, problem
             piece.elapsed_seconds = self._clock() - piece.started
             if result is not None:
@@ -284,10 +276,20 @@ class Background(Generic[Step, Result]):
                 piece.state = "failed" if problem is not None else "cancelled"
 
 
-def _cancel(piece: _Piece[Any, Any]) -> None:
+queue: Final = Background()
+"""The work of this server."""
+atexit.register(queue.clear)
+
+
+def _key(piece: _Piece) -> tuple[str, str]:
+    """Return the key of its result in `server_cache`."""
+    return piece.kind.name, piece.id
+
+
+def _cancel(piece: _Piece, *, is_wanted: bool = True) -> None:
     if piece.state == "queued":
         piece.state, piece.work = "cancelled", None
-    piece.task.cancel()
+    piece.task.cancel(is_wanted=is_wanted)
 
 
 def stopper(task: Task[Progress]) -> Callable[[int, int], bool]:

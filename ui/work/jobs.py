@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
-from threading import Event
 from typing import Final, Literal
 from weakref import WeakValueDictionary
 
@@ -17,11 +14,10 @@ from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from ui.host import log_unforeseen, settings
 from ui.storage import CorpusOrigin, Extension, is_stored, store_run_to_show
-from ui.work.background import Background, UnknownWorkError
-from ui.work.task import State, Task
+from ui.work.background import UnknownWorkError, queue
+from ui.work.task import State, Task, WorkKind
 from ui.work.training import (
     StoredTraining,
-    StoreRun,
     TrainingRequest,
     train_and_store,
     train_in_process,
@@ -29,9 +25,9 @@ from ui.work.training import (
 from ui.work.training_report import EndingTime, Reporter, TrainingReport, logged
 from ui.work.work_process import ADVICE
 
-MAX_CACHED = 64
-MAX_WAITING: Final = settings().queue
-MAX_PER_VISITOR: Final = 3
+TRAIN: Final = WorkKind[TrainingReport, StoredTraining](
+    "training", max_waiting=settings().queue, max_per_visitor=3
+)
 MIN_BYTES_FOR_PROCESS: Final = 4_000_000
 """The size of a text from which on it is worth a process, which takes about two seconds to start.
 Smaller ones are trained on in kernels that leave the interpreter to others."""
@@ -85,162 +81,134 @@ class LiveTraining:
         return sum(len(word.encode()) for word in words)
 
 
-class JobManager:
-    """Train one corpus after another, independently of the sessions that started them.
+_ending: Final = EndingTime()
+_live: Final = WeakValueDictionary[str, LiveTraining]()
+"""The work of a training that has not ended holds it."""
 
-    Large corpora are trained on in processes of their own.
+
+def submit(
+    corpus: Corpus | FiledCorpus,
+    how: TrainingConfig | tuple[Extension, Tokenizer],
+    *,
+    title: str,
+    held_out_share: float,
+    origin: CorpusOrigin,
+    visitor: str | None = None,
+    id: str | None = None,
+) -> str:
+    """Queue a training run and return its id, a new one if None: also the id of its run.
+
+    `how` is a configuration to train with, or an extension and the tokenizer that it extends.
+    It is for the visitor of this session, unless another is given. A large corpus is trained on in
+    a process of its own.
+
+    Raises `TooMuchWorkError` if the queue is full or the visitor has no place left in it.
+    A corpus of moderate size is stored with the run, so that it can be chosen again.
     """
+    is_new = isinstance(how, TrainingConfig)
+    config, (extension, base) = (how, (None, None)) if is_new else (None, how)
+    request = TrainingRequest(
+        id=id or new_id(),
+        title=title,
+        config=config,
+        extension=extension,
+        held_out_share=held_out_share,
+        origin=origin,
+    )
+    live = LiveTraining(request, corpus, base)
 
-    def __init__(self, store: StoreRun = store_run_to_show) -> None:
-        self._store = store
-        self._closed = Event()
-        self._ending = EndingTime()
-        # The work of a training that has not ended holds it.
-        self._live = WeakValueDictionary[str, LiveTraining]()
-        self._background = Background[TrainingReport, StoredTraining](
-            "training",
-            max_waiting=MAX_WAITING,
-            max_cached=MAX_CACHED,
-            max_per_visitor=MAX_PER_VISITOR,
-        )
-
-    def submit(
-        self,
-        corpus: Corpus | FiledCorpus,
-        how: TrainingConfig | tuple[Extension, Tokenizer],
-        *,
-        title: str,
-        held_out_share: float,
-        origin: CorpusOrigin,
-        visitor: str | None = None,
-        id: str | None = None,
-    ) -> str:
-        """Queue a training run and return its id, a new one if None: also the id of its run.
-
-        `how` is a configuration to train with, or an extension and the tokenizer that it extends.
-        It is for the visitor of this session, unless another is given.
-
-        Raises `TooMuchWorkError` if the queue is full or the visitor has no place left in it.
-        A corpus of moderate size is stored with the run, so that it can be chosen again.
-        """
-        is_new = isinstance(how, TrainingConfig)
-        config, (extension, base) = (how, (None, None)) if is_new else (None, how)
-        request = TrainingRequest(
-            id=id or new_id(),
-            title=title,
-            config=config,
-            extension=extension,
-            held_out_share=held_out_share,
-            origin=origin,
-        )
-        live = LiveTraining(request, corpus, base)
-
-        def work(task: Task[TrainingReport]) -> StoredTraining | None:
-            try:
-                return self._train(live, task)
-            except BpeError:
-                raise
-            except Exception as error:
-                raise TrainingStoppedError(f"{log_unforeseen(error)} {ADVICE}") from None
-
-        self._live[request.id] = live
-        noted = logged(request.id, work, n_bytes=corpus.n_bytes)
-        self._background.begin(request.id, noted, about=title, visitor=visitor)
-        return request.id
-
-    def find_live(self, job_id: str) -> LiveTraining | None:
-        """Return a training that has not ended, or None."""
-        status = self._background.find(job_id)
-        return self._live.get(job_id) if status is not None and status.is_live else None
-
-    def status(self, job_id: str) -> JobStatus:
-        """Return a snapshot of a training run; raise `UnknownWorkError` for an unknown id.
-
-        One that ended before the server was started is known if it has a run.
-        """
+    def work(task: Task[TrainingReport]) -> StoredTraining | None:
         try:
-            status = self._background.status(job_id)
-        except UnknownWorkError:
-            if is_stored(job_id):
-                # An earlier server stored its run.
-                return JobStatus(job_id, title="", state="finished", run_id=job_id)
-            raise UnknownWorkError(
-                "The server no longer knows this training: it was probably restarted. Your text "
-                "and settings are still in the form. Begin again."
-            ) from None
-        report, stored = status.progress or TrainingReport(), status.result
-        if report.seconds_left is not None:
-            left = max(0.0, report.seconds_left - status.seconds_since_report)
-            report = replace(report, seconds_left=left)
-        return JobStatus(
-            id=job_id,
-            title=status.about,
-            state="cancelled" if stored is not None and stored.was_cancelled else status.state,
-            queue_position=status.n_ahead,
-            report=report,
-            is_stopping=status.is_stopping,
-            error=status.problem,
-            run_id=None if stored is None else stored.run_id,
-        )
+            return _train(live, task)
+        except BpeError:
+            raise
+        except Exception as error:
+            raise TrainingStoppedError(f"{log_unforeseen(error)} {ADVICE}") from None
 
-    def count(self, state: State) -> int:
-        """Return the number of training runs in a state."""
-        return self._background.count(state)
-
-    def cancel(self, job_id: str) -> None:
-        """Ask a job to stop; if it has learned a merge, the merges so far become a run."""
-        self._background.cancel(job_id)
-
-    def close(self) -> None:
-        """End all training without storing runs, and wait a moment for the thread to end."""
-        self._closed.set()
-        self._background.close()
-
-    def _train(self, live: LiveTraining, task: Task[TrainingReport]) -> StoredTraining | None:
-        report = Reporter(task, self._ending)
-        stored = self._train_followed(live, task, report)
-        if stored is not None and not task.is_cancelled:
-            report.saved(stored.n_merges)
-        return stored
-
-    def _train_followed(
-        self, live: LiveTraining, task: Task[TrainingReport], report: Reporter
-    ) -> StoredTraining | None:
-        def is_cancelled() -> bool:
-            return task.is_cancelled
-
-        if live.text_bytes >= MIN_BYTES_FOR_PROCESS:
-            # If the process cannot store the run, this one trains it and keeps it in memory.
-            with suppress(NotKeptError):
-                return train_in_process(
-                    live.request,
-                    live.corpus,
-                    base=live.base,
-                    n_bytes=live.text_bytes,
-                    report=report,
-                    is_cancelled=is_cancelled,
-                    is_wanted=self._is_open,
-                )
-        corpus = live.corpus
-        return train_and_store(
-            live.request,
-            corpus.read() if isinstance(corpus, FiledCorpus) else corpus,
-            base=live.base,
-            store=self._store,
-            report=report,
-            should_stop=is_cancelled,
-            is_wanted=self._is_open,
-        )
-
-    def _is_open(self) -> bool:
-        return not self._closed.is_set()
+    noted = logged(request.id, work, n_bytes=corpus.n_bytes)
+    queue.begin(TRAIN, request.id, noted, about=title, visitor=visitor)
+    _live[request.id] = live
+    return request.id
 
 
-@cache
-def manager() -> JobManager:
-    """Return this server's only job manager."""
-    job_manager = JobManager()
-    # Exit handlers run last-registered first: this one keeps the handler of the thread from
-    # cancelling a job that would then be stored as a run.
-    atexit.register(job_manager.close)
-    return job_manager
+def find_live(job_id: str) -> LiveTraining | None:
+    """Return a training that has not ended, or None."""
+    status = queue.find(TRAIN, job_id)
+    return _live.get(job_id) if status is not None and status.is_live else None
+
+
+def status(job_id: str) -> JobStatus:
+    """Return a snapshot of a training run; raise `UnknownWorkError` for an unknown id.
+
+    One that ended before the server was started is known if it has a run.
+    """
+    try:
+        found = queue.status(TRAIN, job_id)
+    except UnknownWorkError:
+        if is_stored(job_id):
+            # An earlier server stored its run.
+            return JobStatus(job_id, title="", state="finished", run_id=job_id)
+        raise UnknownWorkError(
+            "The server no longer knows this training: it was probably restarted. Your text "
+            "and settings are still in the form. Begin again."
+        ) from None
+    report, stored = found.progress or TrainingReport(), found.result
+    if report.seconds_left is not None:
+        left = max(0.0, report.seconds_left - found.seconds_since_report)
+        report = replace(report, seconds_left=left)
+    return JobStatus(
+        id=job_id,
+        title=found.about,
+        state="cancelled" if stored is not None and stored.was_cancelled else found.state,
+        queue_position=found.n_ahead,
+        report=report,
+        is_stopping=found.is_stopping,
+        error=found.problem,
+        run_id=None if stored is None else stored.run_id,
+    )
+
+
+def cancel(job_id: str) -> None:
+    """Ask a job to stop; if it has learned a merge, the merges so far become a run."""
+    queue.cancel(TRAIN, job_id)
+
+
+def _train(live: LiveTraining, task: Task[TrainingReport]) -> StoredTraining | None:
+    report = Reporter(task, _ending)
+    stored = _train_followed(live, task, report)
+    if stored is not None and not task.is_cancelled:
+        report.saved(stored.n_merges)
+    return stored
+
+
+def _train_followed(
+    live: LiveTraining, task: Task[TrainingReport], report: Reporter
+) -> StoredTraining | None:
+    def is_cancelled() -> bool:
+        return task.is_cancelled
+
+    def is_wanted() -> bool:
+        return task.is_wanted
+
+    if live.text_bytes >= MIN_BYTES_FOR_PROCESS:
+        # If the process cannot store the run, this one trains it and keeps it in memory.
+        with suppress(NotKeptError):
+            return train_in_process(
+                live.request,
+                live.corpus,
+                base=live.base,
+                n_bytes=live.text_bytes,
+                report=report,
+                is_cancelled=is_cancelled,
+                is_wanted=is_wanted,
+            )
+    corpus = live.corpus
+    return train_and_store(
+        live.request,
+        corpus.read() if isinstance(corpus, FiledCorpus) else corpus,
+        base=live.base,
+        store=store_run_to_show,
+        report=report,
+        should_stop=is_cancelled,
+        is_wanted=is_wanted,
+    )

@@ -34,17 +34,30 @@ Result = TypeVar("Result")
 """The result of a piece of work."""
 
 
+# Without slots, with which Python cannot make it as WorkKind[...](...).
+@dataclass(frozen=True)
+class WorkKind(Generic[Step, Result]):
+    """A kind of work, of which one piece runs at a time."""
+
+    name: str
+    max_waiting: int = 16
+    """More pieces than these are refused while they wait."""
+    max_per_visitor: int | None = None
+    """How many pieces a visitor can have queued or running; None for any number."""
+
+
 @dataclass(frozen=True, slots=True)
 class Status(Generic[Step, Result]):
     """A snapshot of a piece of work."""
 
+    kind: WorkKind[Step, Result]
     id: str
     about: str
     """A description, as passed to `begin`."""
     state: State
     n_ahead: int
-    """The number of pieces ahead of it, the running one included; 0 once it runs. It grows if
-    another visitor's turn comes first."""
+    """The number of pieces of its kind ahead of it, the running one included; 0 once it runs. It
+    grows if another visitor's turn comes first."""
     progress: Step | None
     is_stopping: bool
     """Whether it is cancelled but has not ended yet."""
@@ -74,6 +87,8 @@ class Task(Generic[Step]):
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._cancelled = Event()
+        self.is_wanted = True
+        """False once even a part of the result is of no use."""
         self.last_report: tuple[Step, float] | None = None
         """The latest progress, and the time of the clock when it was reported."""
 
@@ -86,8 +101,9 @@ class Task(Generic[Step]):
         """Record the progress of the work."""
         self.last_report = progress, self._clock()
 
-    def cancel(self) -> None:
-        """Ask the work to stop."""
+    def cancel(self, *, is_wanted: bool = True) -> None:
+        """Ask the work to stop; if a part of its result `is_wanted`, that is its result."""
+        self.is_wanted = self.is_wanted and is_wanted
         self._cancelled.set()
 
 

@@ -10,8 +10,8 @@ import streamlit as st
 
 from ui.host import errors_shown, fragment
 from ui.look import plain_markdown
-from ui.work.background import Background
-from ui.work.task import Status
+from ui.work.background import queue
+from ui.work.task import Status, WorkKind
 from ui.work.training_report import duration
 
 
@@ -40,7 +40,6 @@ def _why_not(status: Status[Any, Any] | None) -> str:
 
 
 def show_work(
-    background: Background[Any, Any],
     status: Status[Any, Any] | None,
     explain: Callable[[], None] = lambda: None,
     *,
@@ -58,9 +57,9 @@ def show_work(
         explain()
     elif status.is_live:
         describe = partial(how_far, unit, written)
-        watch_work(background, status.id, describe, key=key)
+        watch_work(status.kind, status.id, describe, key=key)
     elif status.result is None:
-        show_ended(background, status, what, key=key)
+        show_ended(status, what, key=key)
 
 
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -68,7 +67,7 @@ SECONDS_BETWEEN_LOOKS = 0.5
 
 @fragment(run_every=SECONDS_BETWEEN_LOOKS)
 def watch_work(
-    background: Background[Any, Any],
+    kind: WorkKind[Any, Any],
     id: str,
     describe: Callable[[Status[Any, Any]], str],
     *,
@@ -80,7 +79,7 @@ def watch_work(
     `describe` says how far it is, in Markdown. Visitors who ask for the same work share its id and
     wait together, so the help text says that Cancel ends it for all of them.
     """
-    status = background.status(id)
+    status = queue.status(kind, id)
     if not status.is_live:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_watched"):
@@ -88,16 +87,14 @@ def watch_work(
         if can_cancel:
             st.button(
                 "Cancel",
-                on_click=background.cancel,
-                args=(id,),
+                on_click=queue.cancel,
+                args=(kind, id),
                 key=f"{key}_cancel",
                 help="Cancels it for everyone who is waiting for it. Anyone can begin it again.",
             )
 
 
-def show_ended(
-    background: Background[Any, Any], status: Status[Any, Any], what: str, *, key: str
-) -> None:
+def show_ended(status: Status[Any, Any], what: str, *, key: str) -> None:
     """Report that work was cancelled or failed, and offer to begin it again."""
     if status.problem is not None:
         st.error(plain_markdown(f"The {what} failed. {status.problem}", 600))
@@ -105,7 +102,8 @@ def show_ended(
         if status.problem is None:
             by_whom = "by you or another visitor waiting for it"
             st.markdown(f":gray[The {what} was cancelled, {by_whom}.]", width="content")
-        st.button("Begin again", on_click=background.forget, args=(status.id,), key=f"{key}_again")
+        found = status.kind, status.id
+        st.button("Begin again", on_click=queue.forget, args=found, key=f"{key}_again")
 
 
 def how_far(unit: str, written: Callable[[int], str], status: Status[Any, Any]) -> str:
