@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import threading
-import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -20,14 +19,10 @@ from bpe_core.corpus import FiledCorpus, ReadOptions, Upload, read_in_process
 from tests.new_process import run_python
 from tests.waiting import wait_until
 from ui.storage import BaseName, CorpusOrigin, Extension, Trained, load_run
-from ui.work import Task, TrainingReport, UnknownWorkError, jobs, queue
-from ui.work.training import TrainingStep
+from ui.work import TrainingReport, UnknownWorkError, jobs, queue
 from ui.work.training_report import (
     CURVE_POINTS,
-    EndingTime,
-    Reporter,
     merges_a_second,
-    merging_seconds,
     note_recent,
 )
 
@@ -349,30 +344,17 @@ def test_the_rate_covers_the_last_seconds_not_the_slow_start() -> None:
     assert rate_after(*slow, *fast) == pytest.approx(10_000)
 
 
+def test_the_time_left_is_that_of_the_rest_at_the_rate() -> None:
+    report = TrainingReport(progress=progress(30_000, 60.0), merges_a_second=500.0)
+    assert report.seconds_left == 20
+    assert TrainingReport(progress=progress(30_000, 60.0)).seconds_left is None
+
+
 def test_there_is_no_rate_in_the_first_half_second_of_merges() -> None:
     assert rate_after() is None
     assert rate_after(progress(0, 9), progress(500, 9.4)) is None
     assert rate_after(progress(0, 1, 0.5), progress(0, 9), progress(500, 9.4)) is None
     assert rate_after(progress(0, 9), progress(500, 10)) == 500
-
-
-def test_the_time_left_includes_saving_and_counts_down(shelf: Shelf) -> None:
-    shelf.open.clear()
-    # Saving takes seconds if there is much held-out text to count.
-    corpus = bpe.Corpus.from_text(LINES.documents[0] * 300)
-    job = submit(corpus, share=0.9)
-    assert shelf.reached.wait(30)
-    first = jobs.status(job)
-    assert first.report.is_saving
-    assert first.report.seconds_left is not None
-    time.sleep(0.1)
-    second = jobs.status(job)
-    assert second.report.is_saving
-    assert second.report.seconds_left is not None
-    whole = EndingTime().seconds(14, held_out_bytes=corpus.n_bytes)
-    assert whole > first.report.seconds_left >= second.report.seconds_left + 0.1 > 0.1
-    shelf.open.set()
-    assert not wait_until(jobs, job).is_live
 
 
 @pytest.mark.slow
@@ -415,84 +397,3 @@ def test_waiting_for_the_compiler_adds_no_point_to_the_curve(
     status = wait_until(jobs, submit())
     assert status.report.curve
     assert all(point.corpus_tokens > 0 for point in status.report.curve)
-
-
-# The time left of a training
-
-
-N_MERGES = 50_000
-
-
-def estimates(seconds_of: Callable[[int], float]) -> list[tuple[float, float]]:
-    """Return each estimate with the true time left, if merge number n takes `seconds_of(n)`."""
-    now, reported = 0.0, 0.0
-    found: list[tuple[float, float]] = []
-    recent = deque[bpe.TrainingProgress]()
-    for done in range(N_MERGES + 1):
-        if now - reported >= 0.05 or not done:
-            note_recent(recent, bpe.TrainingProgress(done, N_MERGES, now, 9, 2))
-            if (left := merging_seconds(recent)) is not None:
-                found.append((now, left))
-            reported = now
-        now += seconds_of(done + 1) if done < N_MERGES else 0.0
-    return [(left, now - at) for at, left in found]
-
-
-def test_merges_of_equal_time_are_estimated_exactly() -> None:
-    for left, truth in estimates(lambda n: 0.0004):
-        assert left == pytest.approx(truth, rel=0.02, abs=0.1)
-
-
-@pytest.mark.parametrize(("first", "power"), [(0.05, 0.3), (0.05, 0.6), (0.5, 0.9), (0.5, 1.0)])
-def test_merges_that_get_faster_are_estimated_well_from_the_start(
-    first: float, power: float
-) -> None:
-    found = estimates(lambda n: first * n**-power)
-    assert len(found) > 2
-    for left, truth in found:
-        assert truth / 2 - 0.5 <= left <= 2 * truth + 0.5
-
-
-def test_merges_with_a_fixed_part_are_not_overestimated_tenfold() -> None:
-    found = estimates(lambda n: 0.0001 + 0.5 / n)
-    assert all(left <= 3 * truth + 0.5 for left, truth in found)
-
-
-def test_there_is_no_estimate_before_a_second_of_merges() -> None:
-    def report(done: int, seconds: float) -> bpe.TrainingProgress:
-        return bpe.TrainingProgress(done, 100, seconds, 9, 2)
-
-    assert merging_seconds([]) is None
-    assert merging_seconds([report(0, 9.0)]) is None
-    assert merging_seconds([report(0, 9.0), report(5, 9.4), report(9, 9.9)]) is None
-    assert merging_seconds([report(0, 9.0), report(0, 11.0)]) is None
-    assert merging_seconds([report(0, 9.0), report(50, 10.0)]) is None
-    steady = [report(0, 9.0), report(25, 9.5), report(50, 10.0)]
-    assert merging_seconds(steady) == pytest.approx(1.0)
-
-
-def test_after_the_last_merge_no_merges_are_left() -> None:
-    done = [bpe.TrainingProgress(n, 100, n / 10, 9, 2) for n in (50, 75, 100)]
-    assert merging_seconds(done) == 0
-
-
-def test_the_time_left_of_the_merges_includes_saving() -> None:
-    task, ending = Task[TrainingReport](), EndingTime()
-    reporter = Reporter(task, ending)
-    reporter(TrainingStep(9, 5_000_000))
-    for done in (0, 25, 50):
-        reporter(TrainingStep(9, 5_000_000, bpe.TrainingProgress(done, 100, done / 50, 9, 2)))
-    assert task.last_report is not None
-    assert task.last_report[0].seconds_left == pytest.approx(1.0 + ending.seconds(100, 5_000_000))
-    assert ending.seconds(100, 5_000_000) > 10
-
-
-def test_the_ending_is_learned_from_long_runs_only_and_within_limits() -> None:
-    ending = EndingTime()
-    usual = ending.seconds(100_000, 1_000_000)
-    ending.learn(9.0, n_merges=10, held_out_bytes=0)
-    assert ending.seconds(100_000, 1_000_000) == usual
-    ending.learn(2 * usual, n_merges=100_000, held_out_bytes=1_000_000)
-    assert ending.seconds(100_000, 1_000_000) == pytest.approx(2 * usual)
-    ending.learn(1e9, n_merges=100_000, held_out_bytes=1_000_000)
-    assert ending.seconds(100_000, 1_000_000) == pytest.approx(10 * usual)

@@ -95,8 +95,7 @@ def _show_progress(report: TrainingReport, progress: TrainingProgress) -> None:
     if report.is_saving:
         done = progress.merges_done
         st.markdown(
-            f"{counted(done, 'merge')} learned. Encoding the held-out text and "
-            f"saving the run{_saving_left(report)}."
+            f"{counted(done, 'merge')} learned. Encoding the held-out text and saving the run."
         )
     else:
         st.markdown(f"Merge {progress.merges_done:,} of {wanted:,}{_pace(report)}.")
@@ -120,13 +119,8 @@ def _show_progress(report: TrainingReport, progress: TrainingProgress) -> None:
     )
 
 
-def _saving_left(report: TrainingReport) -> str:
-    left = report.seconds_left
-    return f": about {duration(left)} left" if left is not None and left >= 1 else ""
-
-
 def _pace(report: TrainingReport) -> str:
     rate, seconds_left = report.merges_a_second, report.seconds_left
     if rate is None or seconds_left is None:
         return ""
-    return f", {rate:,.0f} a second, about {duration(seconds_left)} left with saving"
+    return f", {rate:,.0f} a second, about {duration(seconds_left)} left at this rate"

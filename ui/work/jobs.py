@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, Literal
 from weakref import WeakValueDictionary
 
@@ -22,7 +22,7 @@ from ui.work.training import (
     train_and_store,
     train_in_process,
 )
-from ui.work.training_report import EndingTime, Reporter, TrainingReport, logged
+from ui.work.training_report import Reporter, TrainingReport, logged
 from ui.work.work_process import ADVICE
 
 TRAIN: Final = WorkKind[TrainingReport, StoredTraining](
@@ -81,7 +81,6 @@ class LiveTraining:
         return sum(len(word.encode()) for word in words)
 
 
-_ending: Final = EndingTime()
 _live: Final = WeakValueDictionary[str, LiveTraining]()
 """The work of a training that has not ended holds it."""
 
@@ -152,16 +151,13 @@ def status(job_id: str) -> JobStatus:
             "The server no longer knows this training: it was probably restarted. Your text "
             "and settings are still in the form. Begin again."
         ) from None
-    report, stored = found.progress or TrainingReport(), found.result
-    if report.seconds_left is not None:
-        left = max(0.0, report.seconds_left - found.seconds_since_report)
-        report = replace(report, seconds_left=left)
+    stored = found.result
     return JobStatus(
         id=job_id,
         title=found.about,
         state="cancelled" if stored is not None and stored.was_cancelled else found.state,
         queue_position=found.n_ahead,
-        report=report,
+        report=found.progress or TrainingReport(),
         is_stopping=found.is_stopping,
         error=found.problem,
         run_id=None if stored is None else stored.run_id,
@@ -174,16 +170,8 @@ def cancel(job_id: str) -> None:
 
 
 def _train(live: LiveTraining, task: Task[TrainingReport]) -> StoredTraining | None:
-    report = Reporter(task, _ending)
-    stored = _train_followed(live, task, report)
-    if stored is not None and not task.is_cancelled:
-        report.saved(stored.n_merges)
-    return stored
+    report = Reporter(task)
 
-
-def _train_followed(
-    live: LiveTraining, task: Task[TrainingReport], report: Reporter
-) -> StoredTraining | None:
     def is_cancelled() -> bool:
         return task.is_cancelled
 

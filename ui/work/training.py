@@ -67,7 +67,6 @@ class TrainingStep:
     """What a training reports: that it begins, its progress, and that its merges are done."""
 
     training_bytes: int
-    held_out_bytes: int
     progress: TrainingProgress | None = None
     is_saving: bool = False
     """Whether the merges are done and the run is being stored."""
@@ -78,7 +77,6 @@ class StoredTraining(NamedTuple):
 
     run_id: str
     was_cancelled: bool
-    n_merges: int
 
 
 def train_and_store(
@@ -97,12 +95,11 @@ def train_and_store(
     `is_wanted` returns False, nothing is stored. Raises what `train`, `extend` and `store` raise.
     """
     training, held_out = divide(corpus, request.held_out_share, request.origin.held_out_by)
-    sizes = training.n_bytes, held_out.n_bytes
-    report(TrainingStep(*sizes))
+    report(TrainingStep(training.n_bytes))
     how = request.how
 
     def follow(progress: TrainingProgress) -> None:
-        report(TrainingStep(*sizes, progress))
+        report(TrainingStep(training.n_bytes, progress))
 
     def learn(text: Corpus, on_progress: Callable[[TrainingProgress], None] | None) -> TrainingRun:
         if not isinstance(how, Extension):
@@ -125,7 +122,7 @@ def train_and_store(
     was_cancelled = run.stop_reason == "cancelled"
     if not is_wanted() or (was_cancelled and not run.merges):
         return None
-    report(TrainingStep(*sizes, is_saving=True))
+    report(TrainingStep(training.n_bytes, is_saving=True))
     newness = by_folder = None
     if held_out.documents and not was_cancelled:
         is_by_document = held_out.how is not None and held_out.how.by == "document"
@@ -147,7 +144,7 @@ def train_and_store(
         by_folder=by_folder,
     )
     run_id = store(trained, run_id=request.id, should_stop=should_stop)
-    return StoredTraining(run_id, was_cancelled, len(run.merges))
+    return StoredTraining(run_id, was_cancelled)
 
 
 def train_in_process(
