@@ -18,7 +18,7 @@ from ui.compare import (
     method_line,
     parts_part,
     passage_part,
-    report_button,
+    record_button,
     terms_part,
     verdict_part,
     whole_text_card,
@@ -102,7 +102,7 @@ def judge(
         st.space("stretch")
         add_button(stored)
         if compared is not None and judged is not None:
-            report_button(stored, compared, judged, evaluation, members)
+            record_button(stored, compared, judged, evaluation, members)
     if compared is not None and judged is not None:
         parts_part(compared, judged, members)
 

@@ -86,7 +86,7 @@ def test_the_first_figures_are_of_a_sample_and_marked(
     assert TIME_LEFT.match(bar.proto.text)
     downloads = {each.proto.label: each.proto.disabled for each in app.get("download_button")}
     assert downloads["CSV"]
-    assert downloads["Download the report"]
+    assert downloads["comparison.json"]
     app.segmented_control(key="part").set_value("Figures").run()
     assert marked(app)
     assert tokens(app) == count_tokens(held_out.sample(SAMPLE)) != count_tokens(held_out)

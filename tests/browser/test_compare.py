@@ -1,9 +1,9 @@
-"""Compare in a browser: rings, panes that scroll together, the report, and added tokenizers."""
+"""Compare in a browser: rings, panes that scroll together, print, and added tokenizers."""
 
 from __future__ import annotations
 
+import json
 import re
-from pathlib import Path
 from urllib.parse import quote
 
 from playwright.sync_api import Locator, Page, expect
@@ -76,9 +76,7 @@ def test_the_panes_ring_disagreements_and_scroll_together(tab: Page) -> None:
     )
 
 
-def test_the_figures_are_explained_and_the_report_opens_offline(
-    tab: Page, offline_page: Page, tmp_path: Path
-) -> None:
+def test_the_figures_are_explained_and_written_as_json(tab: Page) -> None:
     open_passage(tab)
     expect(tab.locator(".badge")).to_have_text(re.compile(r"✓ exact: (\d+) of \1"))
     choose(tab, "Figures")
@@ -102,17 +100,22 @@ def test_the_figures_are_explained_and_the_report_opens_offline(
     assert rows.locator("img").count() == 0
     choose(tab, "Verdict")
     expect(tab.locator(".verdict")).to_contain_text("fewer tokens than GPT-2, with about")
-    said = tab.locator(".verdict p").first.inner_text()
-    report = download(tab, "Download the report")
-    assert report.suggested_filename == "tokenizers-compared.html"
-    saved = tmp_path / "report.html"
-    report.save_as(saved)
-    offline_page.set_viewport_size({"width": 390, "height": 800})
-    offline_page.goto(saved.as_uri())
-    expect(offline_page.locator("blockquote")).to_contain_text(said)
-    expect(offline_page.locator("body")).to_contain_text("zwölf Tokenizer")
-    expect(offline_page.locator("body")).to_contain_text("At 2.50 per million tokens")
-    assert offline_page.evaluate("document.documentElement.scrollWidth") <= 390
+    said = tab.locator(".verdict p").first.inner_text().strip()
+    record = json.loads(download(tab, "comparison.json").path().read_bytes())
+    assert record["verdict"]["sentence"] == said
+    assert "zwölf Tokenizer" in [row["term"] for row in record["terms"]["rows"]]
+    assert record["costs"]["price"] == 2.5
+    assert "Cost of held-out text" in record["costs"]["rows"]
+    assert record["languages"]["reference"] == "English"
+    assert {"training", "held_out"} <= record["composition"].keys()
+    assert record["runs"].keys() == {"Your tokenizer"}
+
+    tab.emulate_media(media="print")
+    expect(tab.locator(".verdict")).to_be_visible()
+    for hidden in ("Add a tokenizer", "comparison.json", "CSV", "PNG"):
+        expect(tab.get_by_role("button", name=hidden)).to_be_hidden()
+    expect(tab.get_by_role("link", name="Pair frequencies")).to_be_hidden()
+    tab.emulate_media(media="screen")
 
     # The price stays on the other page and after a reload.
     tab.get_by_role("link", name="Pair frequencies").click()

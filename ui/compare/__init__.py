@@ -1,11 +1,11 @@
 """The parts of the Compare page.
 
 In: the tokenizers on the shelf, the held-out text and the visitor's own. Out: a verdict, a passage
-with its differences marked, figures, terms and costs, languages, and a report to download.
+with its differences marked, figures, terms and costs, languages, and all figures as JSON.
 
 Open `evaluation` first, which chooses the text, and `compared`, which compares on a sample or on
-the whole of it. Each part of the page has a module: `verdict_part`, `passage`, `figures_part`,
-`terms_part` with `costs_part`, and `languages`. `report` writes them all as one file.
+the whole of it. Each part of the page has a module: `verdict`, `passage`, `figures`,
+`terms` with `costs`, and `languages`. `record` writes all of them as one JSON file.
 """
 
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ui.compare.figures import figures_part
     from ui.compare.languages import languages_part
     from ui.compare.passage import passage_part
-    from ui.compare.report import report_button
+    from ui.compare.record import record_button
     from ui.compare.terms import terms_part
     from ui.compare.verdict import method_line, parts_part, verdict_part
     from ui.compare.verdict_words import SAMPLE_OF

@@ -34,7 +34,7 @@ COLUMNS: Final = (1, 3)
 
 
 class CostTable(NamedTuple):
-    """The costs as the report shows them."""
+    """The costs as the page shows them."""
 
     rows: Sequence[FigureRow]
     note: str

@@ -1,4 +1,4 @@
-"""Draw the figures of a comparison as a table and a chart; the report holds the same rows."""
+"""Draw the figures of a comparison as a table and a chart."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -18,7 +17,6 @@ from ui.run import csv_table
 PARITY: Final = "Parity"
 _MAX_NAMED: Final = 6
 _N_STEPS: Final = 4
-_MIN_SHARE_SHOWN: Final = 0.0005
 _MEANINGS: Final = {definition.name: definition.line for definition in FAIRNESS}
 
 
@@ -187,44 +185,14 @@ def parallel_table(texts: Sequence[ParallelText]) -> bytes:
 cached_script_merges = cached(spinner="Counting the merges of each script")(merges_per_script)
 
 
-def script_rows(spent: Sequence[ScriptMerges]) -> list[FigureRow]:
-    """Return rows of merges per script and their share, the largest total first."""
-    last = [dict(zip(one.names, one.after[:, -1].tolist(), strict=True)) for one in spent]
-    in_all = Counter[str]()
-    for counts in last:
-        in_all.update(counts)
-    return [
-        FigureRow(
-            name, tuple(_with_share(counts.get(name, 0), sum(counts.values())) for counts in last)
-        )
-        for name, _ in in_all.most_common()
-    ]
-
-
-def script_steps(spent: ScriptMerges) -> tuple[list[str], list[FigureRow]]:
-    """Return the columns and rows of one tokenizer's merges per script by quarter of training."""
+def scripts_csv(spent: ScriptMerges) -> bytes:
+    """Return one tokenizer's merges per script by quarter of training as CSV."""
     n_merges = spent.after.shape[1] - 1
     steps = sorted({n_merges * part // _N_STEPS for part in range(1, _N_STEPS + 1)} - {0})
-    return (
-        [f"after {step:,} merges" for step in steps],
+    return csv_table(
+        ["script", *(f"after {step:,} merges" for step in steps)],
         [
-            FigureRow(name, tuple(f"{count:,}" for count in after[steps].tolist()))
+            [name, *after[steps].tolist()]
             for name, after in zip(spent.names, spent.after, strict=True)
         ],
     )
-
-
-def scripts_csv(spent: ScriptMerges) -> bytes:
-    """Return one tokenizer's merges per script by quarter of training as CSV."""
-    columns, rows = script_steps(spent)
-    return csv_table(
-        ["script", *columns],
-        [[row.name, *(int(figure.replace(",", "")) for figure in row.figures)] for row in rows],
-    )
-
-
-def _with_share(count: int, of: int) -> str:
-    if not count:
-        return "0"
-    share = count / of
-    return f"{count:,} ({f'{share:.1%}' if share >= _MIN_SHARE_SHOWN else '<0.1%'})"

@@ -84,7 +84,7 @@ def chosen_languages() -> LanguageChoice:
     return LanguageChoice(sentences, workspace.widget_text(_REFERENCE_KEY))
 
 
-def report_languages(choice: LanguageChoice, members: Sequence[Member]) -> Costs | None:
+def compared_languages(choice: LanguageChoice, members: Sequence[Member]) -> Costs | None:
     """Return the chosen sentences and their costs; None if they cannot be compared."""
     try:
         texts = load_sentences(choice.sentences) if choice.sentences else parallel_texts()

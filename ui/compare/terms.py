@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -183,17 +183,6 @@ def _read_file(upload: UploadedFile) -> tuple[str, int, Sequence[Note]]:
     return text[:MAX_CHARACTERS], len(text), ()
 
 
-class Terms(NamedTuple):
-    """The terms as the report shows them; they may be a visitor's own."""
-
-    rows: Sequence[TermRow]
-    sentences: str
-    note: str
-    """How they were encoded and sorted."""
-    n_terms: int
-    """How many terms there are; `rows` has the first of them."""
-
-
 class TermChoice(NamedTuple):
     """Which terms are shown and how; each is a visitor's own words."""
 
@@ -210,20 +199,33 @@ def chosen_terms() -> TermChoice:
     return TermChoice(own_text(FIRST_TERMS, _NAME), form, loss_of)
 
 
-def report_terms(choice: TermChoice, members: Sequence[Member]) -> Terms | None:
+def terms_record(choice: TermChoice, members: Sequence[Member]) -> dict[str, Any] | None:
     """Return the visitor's terms under all tokenizers; None for the sample or without any."""
     terms = read_terms(choice.text).terms
     if choice.text == FIRST_TERMS or not terms:
         return None
     cuts = [cut_terms_with(terms, member.encoder) for member in members]
-    names, shown, found, chosen = _sorted_terms(choice, terms, cuts, members)
-    form = FORMS.get(choice.form, FORMS[AFTER_A_SPACE])
-    return Terms(
-        term_rows(found[:_MAX_ROWS], [member.encoder for member in members]),
-        f"{one_token_sentence(names, shown)} {total_sentence(names, shown)}",
-        f"{form} {LOSS} Sorted by the loss of {names[chosen]}.",
-        len(found),
-    )
+    names, _, found, chosen = _sorted_terms(choice, terms, cuts, members)
+    return {
+        "encoded": choice.form if choice.form in FORMS else AFTER_A_SPACE,
+        "loss_of": names[chosen],
+        "rows": [
+            {
+                "term": each.term,
+                "loss": each.loss,
+                "tokenizers": [
+                    {
+                        "name": name,
+                        "n_tokens": cut.n_tokens if cut.is_spelled else None,
+                        "ids": list(cut.ids),
+                        "cut": cut_label(cut),
+                    }
+                    for name, cut in zip(names, each.cuts, strict=True)
+                ],
+            }
+            for each in found
+        ],
+    }
 
 
 def _sorted_terms(

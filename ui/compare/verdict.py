@@ -44,7 +44,7 @@ from ui.compare.verdict_words import (
     uncovered_words,
     verdict_sentence,
 )
-from ui.components import ChartPicture, FigureRow, Rival, corpus_strip, draw_rivals, verdict
+from ui.components import ChartPicture, Rival, corpus_strip, draw_rivals, verdict
 from ui.corpus import open_to_hold_out
 from ui.look import CONFIG, counted, definitions, escape_markdown, plain_markdown, plain_text
 from ui.run import csv_table, offer_csv, offer_pictures
@@ -58,7 +58,6 @@ TITLES: Final[dict[Division, str]] = {
     "type": "By file type",
     "file": "By file",
 }
-PART_COLUMNS: Final = ("fewer or more tokens", "95% interval", "units")
 _CSV_COLUMNS: Final = (
     "tokenizer",
     "against",
@@ -343,23 +342,6 @@ def shown_parts(gain: TokenSaving, division: Division) -> list[TextPart]:
     return [
         gain.whole._replace(name="all text"),
         *(part._replace(name=part_name(division, part.name)) for part in parts),
-    ]
-
-
-def part_rows(parts: Sequence[TextPart]) -> list[FigureRow]:
-    """Return a row for each part: both counts, the figure, its interval and its units."""
-    return [
-        FigureRow(
-            part.name,
-            (
-                f"{part.own:,}",
-                f"{part.theirs:,}",
-                figure_words(part),
-                interval_ends(part) if part.has_interval else "–",
-                f"{part.n_units:,}",
-            ),
-        )
-        for part in parts
     ]
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ui.components.start_loop import MAX_SENTENCE_LENGTH, Door, draw_start_loop
     from ui.components.strips import corpus_strip, normalized_text, pretoken_strip
     from ui.components.symbol_rows import SymbolRow, Tile, Tiles, draw_symbol_rows, find_pair
-    from ui.components.term_table import MAX_TILES, TermCell, TermRow, draw_term_table
+    from ui.components.term_table import TermCell, TermRow, draw_term_table
     from ui.components.token_origin import (
         OriginLine,
         OriginWord,

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ui.run.download_part import downloads, offer_downloads, show_encoding_command, zipped
     from ui.run.page_parts import (
         Cell,
-        composition_groups,
         csv_table,
         draw_figure,
         draw_title,
