@@ -132,7 +132,7 @@ def limited(texts: Texts) -> Corpus:
 def interval(part: TextPart) -> str:
     """Return an interval in parentheses; empty if there is none."""
     ends = sorted((part.low, part.high))
-    return f"({ends[0]:.1f} to {ends[1]:.1f})" if part.has_interval else ""
+    return f"({signed(ends[0])} to {signed(ends[1])})" if part.has_interval else ""
 
 
 def signed(percent_fewer: float) -> str:

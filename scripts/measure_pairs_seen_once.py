@@ -18,7 +18,7 @@ BEGIN, END = "<!-- table -->\n", "<!-- end of table -->\n"
 SAMPLES: Final = {
     "A Chinese story": "kong-yiji",
     "A novel": "alice",
-    "Python's reference": "python-reference",
+    "Python's help": "python-help",
     "Python's library": "python-library",
 }
 SIZES: Final = (2_000, 10_000, 50_000, 100_000, 300_000, 1_000_000)

@@ -121,7 +121,8 @@ def interval_method(blocks: Blocks) -> str:
         method = f"95% intervals over {whole}{noun}, {N_RESAMPLES:,} resamples."
         return f"{method} {answers_for(blocks.how)}".rstrip()
     there_are = f"there {'is' if blocks.n_units == 1 else 'are'} {blocks.n_units}"
-    return f"No interval: it takes {MIN_UNITS} {noun}, and {there_are}."
+    remedy = " Hold out more, or documents." if noun == "folders" else ""
+    return f"No interval: it takes {MIN_UNITS} {noun}, and {there_are}.{remedy}"
 
 
 def units_drawn(blocks: Blocks) -> str:

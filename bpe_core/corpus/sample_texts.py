@@ -3,17 +3,77 @@
 from __future__ import annotations
 
 import json
+import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
+from importlib import import_module
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.read import read_corpus
 from bpe_core.errors import ConfigError
 
+_HELP_MODULES = (
+    "array",
+    "base64",
+    "binascii",
+    "bisect",
+    "builtins",
+    "calendar",
+    "cmath",
+    "codecs",
+    "collections",
+    "contextlib",
+    "csv",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "difflib",
+    "enum",
+    "fractions",
+    "functools",
+    "gc",
+    "glob",
+    "hashlib",
+    "heapq",
+    "inspect",
+    "io",
+    "itertools",
+    "json",
+    "locale",
+    "math",
+    "operator",
+    "os",
+    "pathlib",
+    "pickle",
+    "random",
+    "re",
+    "select",
+    "shutil",
+    "socket",
+    "statistics",
+    "string",
+    "struct",
+    "sys",
+    "tempfile",
+    "textwrap",
+    "threading",
+    "time",
+    "types",
+    "unicodedata",
+    "urllib.parse",
+    "uuid",
+    "warnings",
+    "weakref",
+    "zipfile",
+    "zlib",
+)
+_MIN_HELP = 150
+"""Shorter docstrings, in characters, say little more than a name."""
 _LIBRARY_MODULES = (
     "__future__",
     "_collections_abc",
@@ -125,7 +185,7 @@ def samples() -> tuple[Sample, ...]:
     """Return the corpora that `load_sample` can load.
 
     >>> [sample.id for sample in samples()][:3]
-    ['python-reference', 'python-library', 'alice']
+    ['python-help', 'python-library', 'alice']
     """
     return tuple(sample for sample, _ in _SAMPLES.values())
 
@@ -166,12 +226,48 @@ def _data(name: str) -> str:
     return files("bpe_core").joinpath("data", name).read_text(encoding="utf-8")
 
 
-def _python_reference() -> Corpus:
+def _python_help() -> Corpus:
     # Imported here because it takes 0.1 s and only this sample needs it.
     from pydoc_data.topics import topics
 
-    names = sorted(topics)
-    return Corpus.from_documents([topics[name] for name in names], names)
+    texts = {name: topics[name] for name in sorted(topics) if not _repeats(name, topics)}
+    for module in _HELP_MODULES:
+        try:
+            found = import_module(module)
+        except ImportError:  # one that was left out when Python was built
+            continue
+        for name in sorted(getattr(found, "__all__", vars(found))):
+            each = getattr(found, name, None)
+            origin = (getattr(each, "__module__", None) or module).partition(".")[0]
+            # Notebooks, among others, add functions of their own to Python's.
+            text = _docstrings(each) if origin in sys.stdlib_module_names else ""
+            if name[0] != "_" and len(text) >= _MIN_HELP and text not in texts.values():
+                texts[f"{module}: {name}"] = text
+    return Corpus.from_documents(list(texts.values()), list(texts))
+
+
+def _repeats(name: str, topics: Mapping[str, str]) -> bool:
+    """Return whether most lines of a topic are in shorter ones: whole chapters are topics, too."""
+    text = topics[name]
+    shorter = chain.from_iterable(
+        other.splitlines() for other in topics.values() if len(other) < len(text)
+    )
+    lines = set(text.splitlines())
+    return 2 * len(lines & set(shorter)) > len(lines)
+
+
+def _docstrings(found: object) -> str:
+    """Return the docstrings of a function, or of a class and its methods; empty for anything else.
+
+    >>> print(_docstrings(len))
+    Return the number of items in a container.
+    """
+    if not callable(found) or (isinstance(found, type) and issubclass(found, BaseException)):
+        return ""
+    members = sorted(vars(found).items()) if isinstance(found, type) else []
+    methods = [method for name, method in members if name[0] != "_" and callable(method)]
+    texts = (getattr(each, "__doc__", None) for each in (found, *methods))
+    return "\n\n".join(text for text in texts if isinstance(text, str))
 
 
 def _python_library() -> Corpus:
@@ -230,11 +326,12 @@ _SAMPLES: dict[str, tuple[Sample, Callable[[], Corpus]]] = {
     for sample, load in (
         (
             Sample(
-                "python-reference",
-                "Python’s language reference",
-                "The topics of Python’s built-in help: English prose with code, about 0.5 MB.",
+                "python-help",
+                "Python’s built-in help",
+                "What help() says on the language, on functions and on classes: English prose with "
+                "code, about 0.7 MB.",
             ),
-            _python_reference,
+            _python_help,
         ),
         (
             Sample(

@@ -8,32 +8,54 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.comparison import compare, compute_gain
+from bpe_core.comparison import carried_words, compare, compute_gain
+from bpe_core.corpus import load_sample
 from bpe_core.tokenizer import gpt2, gpt2_golden_result
-from tests.app.pages import OpenApp, all_sent, errors, page_text, sent, sent_table, sentence, upload
+from tests.app.pages import (
+    OpenApp,
+    all_sent,
+    errors,
+    page_text,
+    sent,
+    sent_table,
+    sentence,
+    unescaped_text,
+    upload,
+)
 from tests.app.stored import store, store_hugs
 from ui.compare import evaluation, languages, passage, terms
-from ui.storage import SAMPLE_RUN_ID, UploadedCorpus, keep_uploaded, load_run
+from ui.storage import (
+    SAMPLE_RUN_ID,
+    Trained,
+    UploadedCorpus,
+    keep_uploaded,
+    load_run,
+    store_run,
+)
 from ui.tokenizers import money
 
 
 def test_the_figures_match_the_core_on_held_out_text(open_app: OpenApp) -> None:
     app = open_app("compare")
     stored = load_run(SAMPLE_RUN_ID)
-    rows = compare(stored.held_out, [stored.run.tokenizer, gpt2()]).rows
+    comparison = compare(stored.held_out, [stored.run.tokenizer, gpt2()])
+    rows, gain = comparison.rows, compute_gain(comparison)
     share = 100 * (1 - rows[0].n_tokens / rows[1].n_tokens)
     said = sentence(app)
     assert f"{abs(share):.1f}%" in said
-    # The sample has too few documents for an interval, and says so.
-    assert "interval" not in said
-    assert any(
-        "it takes 20 documents, and there" in each.value.replace("\\", "") for each in app.markdown
-    )
+    # It is the first verdict that visitors see, so it has an interval, and says what it is on.
+    low, high = gain.whole.low, gain.whole.high
+    assert 0 < low < share < high
+    assert said.startswith("On documents it has never seen, ")
+    assert f"(95% interval {low:.1f}–{high:.1f}% over documents)" in said
+    assert carried_words(gain) in said
+    assert "on words alone it needs" in carried_words(gain)
+    assert "They answer for new documents" in page_text(app)
     (rival,) = sent(app, "chosen")["rows"]
     assert rival["name"] == "GPT-2"
     assert rival["tokens"] == f"{rows[1].n_tokens:,}"
     assert rival["figure"] == f"{abs(share):.1f}% {'fewer' if share > 0 else 'more'}"
-    assert (rival["low"], rival["high"]) == (None, None)
+    assert (rival["low"], rival["high"]) == (low, high)
     app.segmented_control(key="part").set_value("Figures").run()
     tokens, bytes_per_token, *_ = sent_table(app, "Figures of the tokenizers")["rows"]
     assert tokens[:2] == ["Tokens", [f"{row.n_tokens:,}" for row in rows]]
@@ -90,8 +112,19 @@ def test_the_difference_is_shown_by_part_with_its_method(open_app: OpenApp) -> N
     assert app.query_params["by"] == "By file"
     held_out = load_run(SAMPLE_RUN_ID).held_out
     assert held_out.how is not None
-    share = f"{held_out.how.share_within:.0%}"
-    assert share in [figure["value"] for figure in sent(app, "figures")["figures"]]
+    documents, unseen = sent(app, "figures")["figures"]
+    assert documents["value"] == f"{held_out.how.n_units:,}"
+    assert "never trained on" in str(unseen)
+
+
+def test_what_is_from_documents_trained_on_is_shown_with_the_reason(open_app: OpenApp) -> None:
+    training, held_out = load_sample("alice").split(0.2)
+    run_id = store_run(Trained("Alice", bpe.train(training, vocab_size=300), held_out, training))
+    app = open_app("compare", run=run_id)
+    figure = sent(app, "figures")["figures"][1]
+    assert figure["value"] == "100%"
+    assert "because there are fewer than 20 documents" in str(figure)
+    assert "No interval: it takes 20 documents, and there are 12." in unescaped_text(app)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +210,7 @@ def test_typed_text_is_compared_on(open_app: OpenApp) -> None:
     app.segmented_control(key="part").set_value("Passage").run()
     assert sent(app, "spans")["text"] == text[:990]
     held_out = open_app("compare", text=text[:990])
-    assert sentence(held_out).startswith("On held-out text, ")
+    assert sentence(held_out).startswith("On documents it has never seen, ")
 
 
 def test_own_text_does_not_estimate_what_the_corpus_costs(open_app: OpenApp) -> None:

@@ -217,7 +217,7 @@ def test_a_run_that_is_already_compared_is_not_added_again(open_app: OpenApp) ->
     add_run(app, theirs)
     assert "already on the shelf" in errors(app)
     add_run(app, "?run=sample")
-    assert others(app) == ["GPT-2", "Theirs", "Python’s language reference"]
+    assert others(app) == ["GPT-2", "Theirs", "Python’s built-in help"]
 
 
 @pytest.fixture

@@ -79,7 +79,7 @@ def test_the_first_figures_are_of_a_sample_and_marked(
     held_out = load_run(SAMPLE_RUN_ID).held_out
     app = open_app("compare")
     assert marked(app)
-    assert "On a sample of held-out text" in sentence(app)
+    assert "On a sample of documents it has never seen" in sentence(app)
     assert app.button(key="compare_whole_cancel").label == "Cancel"
     wait_until(OfKind(COMPARE), known_work(COMPARE), lambda each: bool(each.progress))
     (bar,) = app.run().get("progress")

@@ -71,7 +71,7 @@ def test_an_own_text_is_measured_and_its_figures_are_labelled_for_another_choice
     app.session_state[state_key(OwnTexts)] = OwnTexts({"text": OwnText(SHORT[::-1])})
     app.run()
     assert notices(app) == [own, training]
-    app.selectbox(key="lab_text").set_value("Python’s language reference").run()
+    app.selectbox(key="lab_text").set_value("Python’s built-in help").run()
     assert notices(app) == [own, training]
     app.session_state[state_key(OwnTexts)] = OwnTexts({"text": OwnText(SHORT)})
     app.selectbox(key="lab_text").set_value("Your text").run()
@@ -100,7 +100,7 @@ def test_a_first_visit_shows_a_small_measurement_with_its_progress(
     labels = {b.label: b.disabled for b in app.button}
     assert labels["Measure encoders"] is labels["Measure trainers"] is False
     assert "Cancel" not in [button.label for button in app.button]
-    text = "\n".join(load_sample("python-reference").documents)
+    text = "\n".join(load_sample("python-help").documents)
     order = small_order(text, load_run(SAMPLE_RUN_ID).run.tokenizer)
     wait_until(MEASUREMENTS, order.fingerprint)
     draw_after(app, MEASUREMENTS, small_order(text).fingerprint)

@@ -99,7 +99,7 @@ def test_the_figures_are_explained_and_written_as_json(tab: Page) -> None:
     expect(rows.nth(20).locator("th")).to_be_focused()
     assert rows.locator("img").count() == 0
     choose(tab, "Verdict")
-    expect(tab.locator(".verdict")).to_contain_text("fewer tokens than GPT-2, with about")
+    expect(tab.locator(".verdict")).to_contain_text("fewer tokens than GPT-2 (95% interval")
     said = tab.locator(".verdict p").first.inner_text().strip()
     record = json.loads(download(tab, "comparison.json").path().read_bytes())
     assert record["verdict"]["sentence"] == said

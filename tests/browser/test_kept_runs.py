@@ -22,7 +22,7 @@ from tests.browser.serving import new_context
 from tests.browser.training import choose, train_to_the_end, upload
 from ui.storage.run_files import MAX_CHARACTERS_KEPT
 
-SAMPLE = "Python’s language reference 4,096 tokens"
+SAMPLE = "Python’s built-in help 4,096 tokens"
 RUNS = {f"{n}" * 32: f"Kept {n}" for n in range(2)}
 RUNS_KEPT = "localStorage.getItem('bpe-explorer.runs')"
 KEPT = f"() => {RUNS_KEPT}"

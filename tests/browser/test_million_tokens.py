@@ -50,7 +50,7 @@ DIGEST = """async (scroller) => {
 
 def prose(letter: str) -> tuple[str, list[int]]:
     """Return a text of slightly more GPT-2 tokens than are shown, with their ids."""
-    once = "\n\n".join(load_sample("python-reference").documents)
+    once = "\n\n".join(load_sample("python-help").documents)
     n_once = len(gpt2().encode(once))
     text = "\n".join(f"{letter}, part {n}.\n{once}" for n in range(MAX_TOKENS // n_once + 1))
     # Whole lines, so that the last tokens do not depend on the text after them.

@@ -136,7 +136,7 @@ def test_charts_follow_the_theme_and_their_pngs_have_its_background(
         drawn = re.compile("background: " + re.escape(ground))
         expect(corpus.locator(".main-svg").first).to_have_attribute("style", drawn)
         saved = download(tab, "PNG: corpus")
-        assert saved.suggested_filename == "pythons-language-reference-run-corpus.png"
+        assert saved.suggested_filename == "pythons-built-in-help-run-corpus.png"
         file = tmp_path / f"{scheme}.png"
         saved.save_as(file)
         with Image.open(file) as image:

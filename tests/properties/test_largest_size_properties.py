@@ -56,7 +56,7 @@ def test_a_text_reaches_the_exact_size_even_if_a_larger_one_is_asked_for(
     assert largest(corpus, config, max_slots=0).size >= run.tokenizer.vocab_size
 
 
-@pytest.mark.parametrize("sample", ["python-reference", "multilingual", "notebook", "hug-words"])
+@pytest.mark.parametrize("sample", ["python-help", "multilingual", "notebook", "hug-words"])
 @pytest.mark.parametrize("min_frequency", [0, 5])
 def test_a_sample_reaches_the_exact_size(sample: str, min_frequency: int) -> None:
     corpus = load_sample(sample)

@@ -48,7 +48,7 @@ def test_pruned_characters_with_bytes_for_the_rest_survive(format: Format) -> No
 def test_hugging_face_encodes_the_same_with_a_pruned_gpt2() -> None:
     run = load_run(SAMPLE_RUN_ID).run
     pruned = prune(bpe.gpt2(), count_uses(bpe.gpt2(), run.pretokens)).tokenizer
-    assert pruned.vocab_size < 8_000
+    assert pruned.vocab_size < 9_000
     (data,) = dumps(pruned, "huggingface").values()
     theirs = tokenizers.Tokenizer.from_str(data.decode())
     text = TEXT.replace("<|endoftext|>", "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_core.corpus import load_sample, parallel_texts, samples
+from bpe_core.corpus import MIN_UNITS, load_sample, parallel_texts, samples
 from bpe_core.errors import ConfigError
 from bpe_core.unicode import find_script
 
@@ -16,6 +16,17 @@ def test_every_sample_loads_and_is_the_same_each_time(sample_id: str) -> None:
     assert corpus.notes == ()
     load_sample.cache_clear()
     assert load_sample(sample_id) == corpus
+
+
+def test_enough_of_the_first_sample_is_held_out_for_an_interval() -> None:
+    corpus = load_sample(samples()[0].id)
+    held_out = corpus.split(0.08)[1].how
+    assert held_out is not None
+    assert held_out.n_units >= 1.5 * MIN_UNITS
+    assert held_out.share_within == 0
+    # Chapters that are topics of their own as well would be in both parts.
+    assert {"objects", "builtins: sum", "math: isclose"} <= set(corpus.names)
+    assert "specialnames" not in corpus.names
 
 
 def test_samples_have_distinct_ids_titles_and_descriptions() -> None:

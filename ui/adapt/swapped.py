@@ -108,7 +108,7 @@ class Swapped:
         return trace_ids(self.base, tokenizer, old_ids, removed, size.terms)
 
 
-GENERAL_TEXTS: Final = ("python-reference", "multilingual", "python-library")
+GENERAL_TEXTS: Final = ("python-help", "multilingual", "python-library")
 """The ids of the samples."""
 HELD_OUT: Final = "held-out text"
 TRAINING: Final = "training text"

@@ -118,7 +118,7 @@ def small_measurement(
 
 
 OWN_TEXT = "Your text"
-_SAMPLES = ("python-reference", "python-library", "multilingual")
+_SAMPLES = ("python-help", "python-library", "multilingual")
 FIRST_TEXT = "Write or paste a text here. Unbelievably, the longest match overwrites other tokens."
 
 

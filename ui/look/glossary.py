@@ -20,9 +20,9 @@ GLOSSARY: Final[Mapping[str, str]] = MappingProxyType(
             "the space before it. No merge crosses the boundary between two pre-tokens."
         ),
         "Held-out text": (
-            "Held-out text is text that training never sees: whole documents of the corpus, "
-            "because new text comes in new documents, or files of your own. It shows how well the"
-            " tokenizer works on new text."
+            "Held-out text is text that training never sees: whole folders or documents of the "
+            "corpus, because new text comes in new ones, or files of your own. It shows how well "
+            "the tokenizer works on new text."
         ),
         "Special token": (
             "A special token is a marker for the model, such as <|endoftext|>, rather than "

@@ -110,8 +110,8 @@ def escape_markdown(line: str) -> str:
 def file_stem(title: str) -> str:
     """Return a visitor's text as the start of a file name: lower case, digits and hyphens.
 
-    >>> file_stem("Python's language reference"), file_stem("../<b>"), file_stem("日本")
-    ('python-s-language-reference', 'b', 'run')
+    >>> file_stem("Python's built-in help"), file_stem("../<b>"), file_stem("日本")
+    ('python-s-built-in-help', 'b', 'run')
     """
     letters = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     return re.sub("[^a-z0-9]+", "-", letters).strip("-")[:_MAX_STEM_LENGTH].rstrip("-") or "run"

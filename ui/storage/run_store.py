@@ -94,7 +94,7 @@ class Trained:
     """What a training leaves."""
 
     title: str
-    """The name of the training text, such as "Python's language reference"; may be user input."""
+    """The name of the training text, such as "Python's built-in help"; may be user input."""
     run: TrainingRun
     held_out: Corpus
     """The held-out text; may be empty (n_bytes == 0)."""
@@ -116,7 +116,7 @@ class StoredRun:
 
     id: str
     title: str
-    """The name of the training text, such as "Python's language reference"; may be user input."""
+    """The name of the training text, such as "Python's built-in help"; may be user input."""
     run: TrainingRun
     held_out: Corpus
     """The held-out text; may be empty (n_bytes == 0)."""

@@ -140,7 +140,7 @@ TRAINING: Final = "Training text"
 HELD_OUT: Final = "Held-out text"
 OWN_TEXT: Final = "Your text"
 _FIRST_TEXT: Final = "Write or paste a text here to see which tokens it uses."
-_SAMPLES: Final = ("python-reference", "python-library", "multilingual")
+_SAMPLES: Final = ("python-help", "python-library", "multilingual")
 
 
 def choose_tokenizer_and_text(stored: StoredRun) -> tuple[str, Encoder, CountedText]:

@@ -53,7 +53,7 @@ def make_probe(tokenizer: Tokenizer, n_tokens: int = N_TOKENS) -> Probe:
     special = [f"{text} a{text}{text}\n" for text in tokenizer.special_tokens]
     first = [PROBE, *special, last_tokens(tokenizer, 2_000)]
     # Read only if the other texts are too short.
-    prose = (text for name in ["python-reference"] for text in load_sample(name).documents)
+    prose = (text for name in ["python-help"] for text in load_sample(name).documents)
     rest = chain(load_sample("multilingual").documents, prose)
     pieces: list[str] = []
     found: list[tuple[int, ...]] = []
