@@ -40,6 +40,15 @@ def printable(text: str) -> str:
     )
 
 
+def counted(n: int, noun: str) -> str:
+    """Return a number of things, in the singular or plural.
+
+    >>> counted(1, "merge"), counted(1_200, "merge")
+    ('1 merge', '1,200 merges')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 def is_a(value: object, *kinds: type) -> bool:
     """Return True if a value has one of these types, without narrowing it for type checkers.
 

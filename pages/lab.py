@@ -14,7 +14,7 @@ from ui.lab import (
     read_measurements,
     small_measurement,
 )
-from ui.look import plain_markdown
+from ui.look import counted, plain_markdown
 from ui.shell import frame
 from ui.storage import StoredRun
 from ui.tokenizers import Member, add_button, choose_tokenizer, draw_shelf_problems, shelf
@@ -53,7 +53,7 @@ def draw_encoders(
     chosen: Member, tokenizer: Tokenizer, text: MeasuredText, encoding: MeasurementStatus | None
 ) -> None:
     is_own = chosen.key == shelf.OWN
-    which = f"Your tokenizer of {tokenizer.vocab_size:,} tokens" if is_own else chosen.name
+    which = f"Your tokenizer of {counted(tokenizer.vocab_size, 'token')}" if is_own else chosen.name
     small = None
     if encoding is None and text.is_sample:
         about = f"{which} on the beginning of {text.name}"

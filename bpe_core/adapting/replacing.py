@@ -14,7 +14,7 @@ from bpe_core.adapting.extending import checked_terms, extend, extendable
 from bpe_core.adapting.merge_terms import find_term_forms
 from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
 from bpe_core.adapting.shrinking import OnRemoval, RemovalOrder, Removals, remove_leaves
-from bpe_core.checks import check_whole
+from bpe_core.checks import check_whole, counted
 from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.counting import CountedCorpus, StreamedCorpus
 from bpe_core.errors import ConfigError
@@ -158,8 +158,8 @@ def extend_to_size(
         raise CancelledError
     if len(run.new_tokens) < n_tokens:
         raise ConfigError(
-            f"This corpus has pairs for only {len(run.new_tokens):,} new tokens, not {n_tokens:,}. "
-            f"Replace fewer, or use more text."
+            f"This corpus has pairs for only {counted(len(run.new_tokens), 'new token')}, not "
+            f"{n_tokens:,}. Replace fewer, or use more text."
         )
     return run
 

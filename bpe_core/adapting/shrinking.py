@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from bpe_core.adapting.adapted import Adapted
 from bpe_core.adapting.extending import extendable
 from bpe_core.adapting.leaf_row import LeafRow
-from bpe_core.checks import check_choice, check_whole
+from bpe_core.checks import check_choice, check_whole, counted
 from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.counting import CountedCorpus, StreamedCorpus, count_pretokens
 from bpe_core.errors import ConfigError
@@ -146,7 +146,7 @@ def remove_leaves(
         most := _Leaves(tokenizer, pinned, scripts).remove_all()
     ):
         raise ConfigError(
-            f"This vocabulary cannot shrink below {tokenizer.vocab_size - most:,} tokens: "
+            f"This vocabulary cannot shrink below {counted(tokenizer.vocab_size - most, 'token')}: "
             f"{most:,} can be removed, not {n_wanted:,}. The alphabet, special tokens, pinned "
             "tokens and their parts stay"
             f"{'' if scripts is None else ', and so do tokens of other scripts'}."

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bpe_core.checks import printable
+from bpe_core.checks import counted, printable
 from bpe_core.cli.options import (
     errors_option,
     out_option,
@@ -192,7 +192,7 @@ def encode_corpus(
     for note in manifest.notes:
         click.echo(printable(note), err=True)
     if manifest.skipped_rows:
-        click.echo(f"Skipped {manifest.skipped_rows:,} rows without text.", err=True)
+        click.echo(f"Skipped {counted(manifest.skipped_rows, 'row')} without text.", err=True)
     if as_json:
         print_json({"event": "finished", **_figures(manifest)})
     else:
@@ -210,14 +210,16 @@ def show_encoded(folder: str) -> None:
     manifest = read_manifest(folder)
     click.echo(f"format          {manifest.format} {manifest.dtype}")
     tokenizer, ending = manifest.tokenizer, manifest.eos
-    click.echo(f"tokenizer       {printable(tokenizer.file)}, {tokenizer.vocab_size:,} tokens")
+    size = counted(tokenizer.vocab_size, "token")
+    click.echo(f"tokenizer       {printable(tokenizer.file)}, {size}")
     click.echo(f"fingerprint     {printable(tokenizer.fingerprint)}")
     click.echo(f"after documents {_describe_eos(ending)}")
-    click.echo(f"text            {manifest.bytes:,} bytes in {len(manifest.sources):,} files")
+    files = counted(len(manifest.sources), "file")
+    click.echo(f"text            {counted(manifest.bytes, 'byte')} in {files}")
     for split, totals in manifest.splits.items():
         click.echo(
-            f"{split!r:<15} {totals.tokens:,} tokens, {totals.documents:,} documents, "
-            f"{totals.shards:,} shards"
+            f"{split!r:<15} {counted(totals.tokens, 'token')}, "
+            f"{counted(totals.documents, 'document')}, {counted(totals.shards, 'shard')}"
         )
     verify_files(folder, manifest)
     ids, vocab = read_first_document(folder, manifest, _MAX_TOKENS_SHOWN + 1)
@@ -225,7 +227,7 @@ def show_encoded(folder: str) -> None:
     more = " ..." if len(ids) > _MAX_TOKENS_SHOWN else ""
     click.echo(f"begins with     {' '.join(shown)}{more}")
     n_files = sum(len(shard.files) for shard in manifest.shards)
-    click.echo(f"verified        {n_files:,} files have the SHA-256 of the manifest")
+    click.echo(f"verified        {counted(n_files, 'file')}, by the SHA-256 of the manifest")
 
 
 def _describe_eos(ending: EosFacts | None) -> str:
@@ -316,21 +318,24 @@ def _figures(manifest: Manifest) -> dict[str, Any]:
 def _summary(manifest: Manifest) -> str:
     ratio = manifest.bytes / manifest.tokens
     lines = [
-        f"{manifest.documents:,} documents, {manifest.bytes:,} bytes of text, {manifest.tokens:,} "
-        f"tokens ({ratio:.2f} bytes per token) in {len(manifest.shards):,} shards."
+        f"{counted(manifest.documents, 'document')}, {counted(manifest.bytes, 'byte')} of text, "
+        f"{counted(manifest.tokens, 'token')} ({ratio:.2f} bytes per token) in "
+        f"{counted(len(manifest.shards), 'shard')}."
     ]
     if "val" in manifest.splits:
         val = manifest.splits["val"]
-        lines.append(f"Of these, val has {val.documents:,} documents and {val.tokens:,} tokens.")
+        documents = counted(val.documents, "document")
+        lines.append(f"Of these, val has {documents} and {counted(val.tokens, 'token')}.")
     if left_out := sum(shard.left_out_tokens for shard in manifest.shards):
-        lines.append(f"Left out {left_out:,} tokens after the last packed row of a shard.")
+        lines.append(f"Left out {counted(left_out, 'token')} after the last packed row of a shard.")
     return " ".join(lines)
 
 
 def _describe_estimate(found: Estimate) -> str:
     return (
-        f"About {found.n_tokens:,} tokens, estimated from {found.sampled_bytes / 1e6:,.1f} of "
-        f"{found.source_bytes / 1e6:,.1f} MB of sources. They take {found.out_bytes / 1e6:,.1f} MB "
+        f"About {counted(found.n_tokens, 'token')}, estimated from "
+        f"{found.sampled_bytes / 1e6:,.1f} of {found.source_bytes / 1e6:,.1f} MB of sources. They "
+        f"take {found.out_bytes / 1e6:,.1f} MB "
         "on disk, as much again in the work folder until the end, and "
         f"{found.seconds:,.0f} s to encode in one process."
     )

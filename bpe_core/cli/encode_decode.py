@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import click
 
+from bpe_core.checks import counted
 from bpe_core.cli.fetch import fetch_missing
 from bpe_core.cli.options import out_option, tokenizer_options
 from bpe_core.cli.outputs import check_output, write_output, write_text
@@ -191,7 +192,8 @@ def chat(
         click.echo(err=True)
     share = f" ({(n - n_theirs) / n:.0%})" if n else ""
     click.echo(
-        f"{n:,} tokens: {n_theirs:,} of messages, {n - n_theirs:,}{share} of the template.",
+        f"{counted(n, 'token')}: {n_theirs:,} of messages, {n - n_theirs:,}{share} of the "
+        "template.",
         err=True,
     )
     for problem in conversation.problems:

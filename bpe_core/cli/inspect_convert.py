@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from bpe_core.checks import counted
 from bpe_core.cli.beside import check_note, has_neighbours, write_note
 from bpe_core.cli.encode_corpus import show_encoded
 from bpe_core.cli.options import format_option, out_option, tokenizer_options
@@ -93,14 +94,14 @@ def inspect(
     merges = loaded.tokenizer if isinstance(loaded, OwnEncoder) else loaded
     click.echo(f"vocabulary      {loaded.vocab_size:,}")
     click.echo(f"merges          {len(merges.merges):,}")
-    click.echo(f"alphabet        {len(merges.base_ids):,} {merges.base}")
+    click.echo(f"alphabet        {counted(len(merges.base_ids), merges.base[:-1])}")
     click.echo(f"pre-tokenizer   {merges.pretokenizer.name!r}")
     click.echo(f"end of word     {merges.end_of_word!r}")
     click.echo(f"special tokens  {len(loaded.special_tokens):,}")
     _list_special_tokens(loaded)
     click.echo(f"fingerprint     {loaded.fingerprint}")
     for merge in merges.merges[:n_merges]:
-        count = "" if merge.count is None else f", {merge.count:,} times"
+        count = "" if merge.count is None else f", {counted(merge.count, 'time')}"
         click.echo(f"merge {merge.rank}: {write(merge.left)} + {write(merge.right)}{count}")
 
 

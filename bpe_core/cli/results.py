@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from bpe_core.checks import counted
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -31,8 +33,8 @@ def report_run(run: TrainingRun, held_out: Corpus | None) -> int | None:
     n_tokens = int(run.tokens_after[-1])
     characters = "" if run.continues is None else _count_characters(run.continues.characters)
     parts = [
-        f"{characters}{len(run.merges):,} merges in {run.elapsed_seconds:.1f} s; it stopped "
-        f"because {_STOP_REASONS[run.stop_reason]}."
+        f"{characters}{counted(len(run.merges), 'merge')} in {run.elapsed_seconds:.1f} s; it "
+        f"stopped because {_STOP_REASONS[run.stop_reason]}."
     ]
     if n_tokens:
         parts.append(f"{run.corpus_bytes / n_tokens:.2f} bytes per token")
@@ -103,7 +105,7 @@ def change_words(before: int, after: int) -> str:
     >>> change_words(1000, 900), change_words(7, 7)
     ('900 tokens instead of 1,000, 10.0% fewer', '7 tokens instead of 7')
     """
-    told = f"{after:,} tokens instead of {before:,}"
+    told = f"{counted(after, 'token')} instead of {before:,}"
     if not before or before == after:
         return told
     percent = 100 * abs(after - before) / before

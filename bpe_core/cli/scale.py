@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bpe_core.checks import printable
+from bpe_core.checks import counted, printable
 from bpe_core.cli.options import Option, add_all, gather
 from bpe_core.cli.outputs import is_replaceable, kind_at
 from bpe_core.cli.streams import Bar
@@ -151,7 +151,7 @@ class Stretches:
                 else:
                     bar.show("Adding up words", progress.shards_done, progress.shards)
 
-            counted = count_files(
+            found = count_files(
                 self.names,
                 out,
                 work=self.workers.work or work,
@@ -165,22 +165,22 @@ class Stretches:
         if self.workers.work is None:
             WorkFolder(work).clear()
         if self.text_column is None:
-            _report_columns(counted.columns)
-        for group in group_notes(counted.notes):
+            _report_columns(found.columns)
+        for group in group_notes(found.notes):
             click.echo(printable(group.sentence), err=True)
-        if counted.n_replaced:
+        if found.n_replaced:
             click.echo(
-                f"Replaced bytes that are not valid UTF-8 with U+FFFD in {counted.n_replaced:,} "
-                "rows or pieces of text.",
+                "Replaced bytes that are not valid UTF-8 with U+FFFD in "
+                f"{counted(found.n_replaced, 'row or piece')} of text.",
                 err=True,
             )
-        if counted.n_skipped:
+        if found.n_skipped:
             click.echo(
-                f"Skipped {counted.n_skipped:,} rows without text, of "
-                f"{counted.n_documents + counted.n_skipped:,}.",
+                f"Skipped {counted(found.n_skipped, 'row')} without text, of "
+                f"{found.n_documents + found.n_skipped:,}.",
                 err=True,
             )
-        return counted.summary
+        return found.summary
 
     def words_in_stretches(self, out: str, pretokenizer: str) -> WordCounts:
         """Count the words, and return them; `out` is where the tokenizer will be written."""
@@ -215,16 +215,16 @@ def _report_columns(columns: Sequence[tuple[str, str]]) -> None:
     for name, column in columns:
         tables.setdefault(column, []).append(name)
     for column, names in tables.items():
-        of_others = f" and {len(names) - 1:,} more tables" if len(names) > 1 else ""
+        of_others = f" and {counted(len(names) - 1, 'more table')}" if len(names) > 1 else ""
         click.echo(f"{printable(names[0])}{of_others}: took the column {column!r}.", err=True)
 
 
 def report_counts(summary: CountsSummary) -> None:
     """Report on stderr what was counted and what was dropped."""
-    line = f"{summary.n_bytes:,} bytes of text."
+    line = f"{counted(summary.n_bytes, 'byte')} of text."
     if summary.dropped_words:
         line += (
-            f" Dropped {summary.dropped_words:,} words that occur fewer than {summary.floor:,} "
-            f"times, {summary.dropped_occurrences:,} occurrences in all."
+            f" Dropped {counted(summary.dropped_words, 'word')} with fewer than {summary.floor:,} "
+            f"occurrences, {summary.dropped_occurrences:,} in all."
         )
     click.echo(line, err=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from bpe_core.checks import printable
+from bpe_core.checks import counted, printable
 from bpe_core.cli.options import (
     Option,
     add_all,
@@ -250,7 +250,7 @@ class Sources(Stretches):
             click.echo("Too little text to hold any back.", err=True)
             return training, test
         noun = unit_noun(how, how.n_units)
-        said = f"Held out: {test.n_bytes:,} bytes, {how.n_units:,} {noun}. {flattery(how)}"
+        said = f"Held out: {counted(test.n_bytes, 'byte')}, {how.n_units:,} {noun}. {flattery(how)}"
         click.echo(said.rstrip(), err=True)
         return training, test
 

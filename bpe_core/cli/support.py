@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bpe_core.checks import printable
+from bpe_core.checks import counted, printable
 from bpe_core.cli.fetch import fetch_missing
 from bpe_core.cli.streams import (
     StandardInput,
@@ -214,8 +214,8 @@ def read_ids(name: str) -> list[int]:
     for number, word in enumerate(words, start=1):
         if not re.fullmatch("-?[0-9]{1,18}", word):
             raise TokenizationError(
-                f"Number {number:,} of {len(words):,} ids is {word[:40]!r}, not a whole number. "
-                "Separate ids by white space or commas, or give a JSON list."
+                f"Number {number:,} of {counted(len(words), 'id')} is {word[:40]!r}, not a whole "
+                "number. Separate ids by white space or commas, or give a JSON list."
             )
     return list(map(int, words))
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from bpe_core.checks import check_whole, describe, is_a, several
+from bpe_core.checks import check_whole, counted, describe, is_a, several
 from bpe_core.comparison.alignment import Disagreement, disagreements
 from bpe_core.comparison.blocks import Blocks, divide_units
 from bpe_core.comparison.measurement import BlockCounts, Measured, Measuring, TokenizerMetrics
@@ -80,7 +80,7 @@ class Comparison:
     def __repr__(self) -> str:
         counts = ", ".join(f"{row.n_tokens:,}" for row in self.rows)
         n = len(self.rows)
-        return f"<Comparison of {n} tokenizers on {self.n_bytes:,} bytes: {counts} tokens>"
+        return f"<Comparison of {n} tokenizers on {counted(self.n_bytes, 'byte')}: {counts} tokens>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON values, with a dict for each tokenizer in "rows".

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bpe_core.chat import ChatTemplate
+from bpe_core.checks import counted
 from bpe_core.errors import ConfigError, FormatError, IntegrityError
 from bpe_core.formats.running.before_merging import AddedToken, Spaces
 from bpe_core.formats.sidecars import Sidecars
@@ -151,9 +152,9 @@ def plain_tokenizer(described: Description) -> Tokenizer:
     tokenizer = described.merges.tokenizer()
     if described.unknown is not None and not tokenizer.table.complete:
         raise FormatError(
-            f"The alphabet has only {len(tokenizer.base_ids):,} {tokenizer.base}, and the model "
-            f"uses the token {described.unknown!r:.60} for the rest. Unknown tokens are not "
-            "supported."
+            f"The alphabet has only {counted(len(tokenizer.base_ids), tokenizer.base[:-1])}, and "
+            f"the model uses the token {described.unknown!r:.60} for the rest. Unknown tokens are "
+            "not supported."
         )
     saved = described.fingerprint  # that of the tokenizer takes long where there are many tokens
     if saved is not None and saved != tokenizer.fingerprint:

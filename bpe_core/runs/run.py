@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.checks import check_whole
+from bpe_core.checks import check_whole, counted
 from bpe_core.corpus import Corpus, Split, TrainedOn, to_corpus
 from bpe_core.counting import Layout, at_step
 from bpe_core.errors import OutOfRangeError
@@ -105,8 +105,8 @@ class TrainingRun(Immutable):
 
     def __repr__(self) -> str:
         return (
-            f"<TrainingRun of {len(self.merges):,} merges from {self.corpus_bytes:,} bytes, "
-            f"stop reason {self.stop_reason!r}>"
+            f"<TrainingRun of {counted(len(self.merges), 'merge')} from "
+            f"{counted(self.corpus_bytes, 'byte')}, stop reason {self.stop_reason!r}>"
         )
 
     @property

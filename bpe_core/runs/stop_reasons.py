@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from bpe_core.checks import counted
 from bpe_core.runs.run import TrainingRun
 from bpe_core.types import StopReason
 
@@ -23,7 +24,7 @@ def stop_sentence(run: TrainingRun) -> str:
     'It stopped because no pair was left to merge.'
     """
     longest = run.config.max_token_bytes
-    limit = "" if longest is None else f" into a token of at most {longest:,} bytes"
+    limit = "" if longest is None else f" into a token of at most {counted(longest, 'byte')}"
     reasons: dict[StopReason, str] = {
         "vocab-size": f"It stopped because the vocabulary reached {run.tokenizer.vocab_size:,}.",
         "no-pairs": f"It stopped because no pair was left to merge{limit}.",

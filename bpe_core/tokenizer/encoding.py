@@ -11,6 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 from weakref import WeakSet
 
+from bpe_core.checks import counted
 from bpe_core.errors import UnknownSymbolError
 from bpe_core.pretokenizers import (
     OrdinaryText,
@@ -202,8 +203,8 @@ class TextEncoder:
         if table.base == "bytes":
             what = f"byte 0x{token[0]:02X} of {what}"
         return UnknownSymbolError(
-            f"The alphabet of this tokenizer ({len(table.base_ids):,} {table.base}) has no {what}, "
-            f"found at character {start + a:,} of the text, byte offset "
+            f"The alphabet of this tokenizer ({counted(len(table.base_ids), table.base[:-1])}) has "
+            f"no {what}, found at character {start + a:,} of the text, byte offset "
             f"{len(text[:start].encode()) + b:,}. Skip it with errors='skip' or --skip-unknown, or "
             f"train with the full byte alphabet."
         )

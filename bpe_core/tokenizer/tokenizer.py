@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import bpe_core  # its functions that load and save are above this module
-from bpe_core.checks import check_choice, check_whole, describe, is_a, is_whole, several
+from bpe_core.checks import check_choice, check_whole, counted, describe, is_a, is_whole, several
 from bpe_core.errors import (
     ArgumentTypeError,
     ConfigError,
@@ -460,7 +460,8 @@ class Tokenizer(Immutable):
 
     def __repr__(self) -> str:
         return (
-            f"<Tokenizer of {self.vocab_size:,} tokens, {len(self._table.triples):,} merges, "
+            f"<Tokenizer of {counted(self.vocab_size, 'token')}, "
+            f"{counted(len(self._table.triples), 'merge')}, "
             f"{self.base}, pre-tokenizer {self._pretokenizer.name!r}>"
         )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import copy
 
+from bpe_core.checks import counted
 from bpe_core.errors import VocabularyTooSmallError
 from bpe_core.types import Base, TrainingConfig
 from bpe_core.unicode import BYTE_ORDER, META
@@ -152,17 +153,17 @@ class GrowingVocabulary:
 
 
 def _too_small(config: TrainingConfig, n_special: int, n_base: int) -> str:
-    kind = "bytes" if config.base == "bytes" else "characters"
-    parts = [f"{n_base} {kind}"]
+    parts = [counted(n_base, config.base[:-1])]
     n_bytes = 256 if config.byte_fallback else 0
     if n_bytes:
         parts.append(f"{n_bytes} bytes")
     if n_special:
-        parts.append(f"{n_special} special token{'s' * (n_special > 1)}")
+        parts.append(counted(n_special, "special token"))
     if config.end_of_word is not None:
         parts.append("1 end-of-word marker")
     least = n_special + n_bytes + n_base + (config.end_of_word is not None)
     return (
         f"A vocabulary of {config.vocab_size} is too small: it starts with {' + '.join(parts)} "
-        f"= {least} tokens before the first merge. Use at least {least}; each merge adds one."
+        f"= {counted(least, 'token')} before the first merge. Use at least {least}; "
+        "each merge adds one."
     )

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 
 import numpy as np
 
+from bpe_core.checks import counted
 from bpe_core.corpus import names_in, reading, shown
 from bpe_core.errors import FormatError, IntegrityError, NewerFormatError
 from bpe_core.extras import import_arrow, needs_extra
@@ -115,8 +116,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return (
-            f"Manifest({self.tokens:,} tokens in {len(self.shards):,} shards, {self.format}, "
-            f"{self.dtype})"
+            f"Manifest({counted(self.tokens, 'token')} in {counted(len(self.shards), 'shard')}, "
+            f"{self.format}, {self.dtype})"
         )
 
     def to_json(self) -> bytes:
@@ -172,7 +173,7 @@ def verify_files(folder: str, manifest: Manifest) -> None:
                 digest.update(data)
                 size += len(data)
         if size != described.bytes:
-            raise _changed(place, f"has {size:,} bytes instead of {described.bytes:,}")
+            raise _changed(place, f"has {counted(size, 'byte')} instead of {described.bytes:,}")
         if digest.hexdigest() != described.sha256:
             raise _changed(place, "has the right size, and another SHA-256 than its manifest says")
 

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from bpe_core.checks import counted
 from bpe_core.comparison import differing_columns
 from bpe_core.errors import ConfigError
 from bpe_core.extras import needs_extra
@@ -139,7 +140,9 @@ def view_tokens(
         "mark_terms": [],
     }
     drawn = still.draw_tokens(part, found, encoder, n_tokens)
-    return View("token_view", f"{n_tokens:,} tokens", drawn, {"data": json.dumps(data).encode()})
+    return View(
+        "token_view", counted(n_tokens, "token"), drawn, {"data": json.dumps(data).encode()}
+    )
 
 
 def view_comparison(text: str, encoders: Sequence[NamedEncoder]) -> View:
@@ -173,7 +176,7 @@ def view_comparison(text: str, encoders: Sequence[NamedEncoder]) -> View:
         still.draw_tokens(part, found, each.encoder, _count_tokens(found), each.name)
         for each, found in zip(encoders, read, strict=True)
     )
-    summary = f"{len(part):,} characters under {len(encoders)} tokenizers"
+    summary = f"{counted(len(part), 'character')} under {counted(len(encoders), 'tokenizer')}"
     return View("token_compare", summary, drawn, {"data": json.dumps(data).encode()})
 
 
@@ -207,7 +210,7 @@ def view_run(run: TrainingRun, step: int | None = None, words: str = "") -> View
         "merges": pack_merges(run, start, stop, player=player),
         "opened": json.dumps(opened).encode(),
     }
-    return View("merge_player", f"{n_merges:,} merges", still.draw_merges(run), parts)
+    return View("merge_player", counted(n_merges, "merge"), still.draw_merges(run), parts)
 
 
 def _count_tokens(found: Boundaries) -> int:

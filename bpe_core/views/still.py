@@ -8,7 +8,7 @@ from functools import cache
 from html import escape
 from typing import Final
 
-from bpe_core.checks import printable
+from bpe_core.checks import counted, printable
 from bpe_core.runs import TrainingRun, stop_sentence
 from bpe_core.tokenizer import Boundaries, Encoder, Tokenizer
 from bpe_core.types import Merge
@@ -44,7 +44,7 @@ def draw_tokens(
         drawn.append(_draw_running(data[start:end] or encoder.vocab[id], id))
         start = end
     left = n_tokens - _MAX_TOKENS
-    more = f"<p>and {left:,} more tokens</p>" if left > 0 else ""
+    more = f"<p>and {counted(left, 'more token')}</p>" if left > 0 else ""
     title = f"<b>{_line(name)}</b>: " if name else ""
     count = f"<p>{title}{n_tokens:,} token{'s' * (n_tokens != 1)}</p>"
     line = f'<p style="font-family: monospace; line-height: 2;">{"".join(drawn)}</p>'
@@ -69,7 +69,7 @@ def draw_merges(run: TrainingRun) -> str:
         for merge in run.merges[:_MAX_MERGES]
     ]
     left = len(run.merges) - _MAX_MERGES
-    more = f"<p>and {left:,} more merges</p>" if left > 0 else ""
+    more = f"<p>and {counted(left, 'more merge')}</p>" if left > 0 else ""
     return _table(rows, ("Merge", "Pair", "Token", "Occurrences")) + more
 
 
@@ -91,7 +91,11 @@ def summarize_run(run: TrainingRun) -> str:
     True
     """
     trained = [
-        ["Trained on", f"{run.corpus_bytes:,} bytes, {run.pretokens.n_words:,} distinct words"],
+        [
+            "Trained on",
+            f"{counted(run.corpus_bytes, 'byte')}, "
+            f"{counted(run.pretokens.n_words, 'distinct word')}",
+        ],
         ["Compression", _compression(run)],
         ["End", escape(stop_sentence(run))],
     ]
@@ -103,7 +107,7 @@ def _properties(tokenizer: Tokenizer, merges: Sequence[Merge]) -> list[list[str]
     more = f" and {len(special) - _MAX_SPECIAL:,} more" if len(special) > _MAX_SPECIAL else ""
     vocab = tokenizer.vocab
     return [
-        ["Vocabulary", f"{tokenizer.vocab_size:,} tokens"],
+        ["Vocabulary", counted(tokenizer.vocab_size, "token")],
         ["Merges", f"{len(merges):,}"],
         ["Base", tokenizer.base],
         ["Pre-tokenizer", _code(tokenizer.pretokenizer.name)],
@@ -117,7 +121,7 @@ def _properties(tokenizer: Tokenizer, merges: Sequence[Merge]) -> list[list[str]
 
 def _compression(run: TrainingRun) -> str:
     before, after = int(run.tokens_after[0]), int(run.tokens_after[-1])
-    return f"{before:,} tokens before the first merge, {after:,} after the last"
+    return f"{counted(before, 'token')} before the first merge, {after:,} after the last"
 
 
 def _draw_running(token: bytes, id: int) -> str:

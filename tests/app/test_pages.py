@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from itertools import cycle
 from pathlib import Path
@@ -10,11 +11,22 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.app_discovery import discover_asgi_app
 
-from tests.app.pages import OpenApp, in_address, picker_label, press, sent
-from tests.app.stored import store_hugs
+import bpe_core as bpe
+from tests.app.pages import (
+    OpenApp,
+    all_sent,
+    in_address,
+    paste,
+    picker_label,
+    press,
+    sent,
+    unescaped_text,
+)
+from tests.app.stored import store, store_hugs
 from tests.app.training import train
 from tests.app_pages import PAGES, PAGES_OF_A_RUN, START
 from tests.new_process import ROOT, run_python
+from tests.plurals import ONE_OF_MANY
 from ui.components import MAX_SENTENCE_LENGTH
 from ui.shell import address
 from ui.shell.recent_runs import MAX_RECENT_RUNS
@@ -198,6 +210,31 @@ def test_first_visits_import_no_module_after_warming_up() -> None:
 
 def test_streamlit_finds_the_server() -> None:
     assert discover_asgi_app(ROOT / "app.py").import_string == "app:app"
+
+
+@pytest.mark.parametrize("page", PAGES_OF_A_RUN)
+def test_one_of_anything_is_in_the_singular(open_app: OpenApp, page: str) -> None:
+    run = bpe.train(["aa"], vocab_size=258, special_tokens=("<|endoftext|>",))
+    assert (len(run.merges), run.corpus_bytes) == (1, 2)
+    app = open_app(
+        page, run=store(run, "One"), text="a", tokenizer="Your tokenizer", own="", step="0"
+    )
+    shown = [unescaped_text(app), *(json.dumps(each) for each in all_sent(app))]
+    shown += [each.value for kind in (app.error, app.info, app.warning) for each in kind]
+    for text in shown:
+        assert not ONE_OF_MANY.search(text), ONE_OF_MANY.findall(text)
+
+
+def test_a_corpus_of_one_byte_is_measured_in_the_singular(open_app: OpenApp) -> None:
+    app = paste(open_app(), "x")
+    assert "1 document · 1 byte · nothing held out" in unescaped_text(app)
+    figures = sent(app, "figures")["figures"]
+    assert [(figure["value"], figure["name"]) for figure in figures] == [
+        ("1", "document"),
+        ("1", "byte"),
+        ("1", "pre-token"),
+        ("1", "distinct"),
+    ]
 
 
 def visit(app: AppTest, run_ids: Sequence[str]) -> None:

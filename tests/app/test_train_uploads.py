@@ -207,7 +207,7 @@ def test_a_counts_file_trains_the_merges_of_the_command(
     open_app: OpenApp, counts: bpe.WordCounts, counts_file: bytes
 ) -> None:
     app = open_with(open_app, ("counts.parquet", counts_file))
-    assert "7 words that occur fewer than 2 times, 9 occurrences in all" in unescaped_text(app)
+    assert "7 words with fewer than 2 occurrences, 9 in all" in unescaped_text(app)
     assert "Words cut by whitespace, which training uses too." in unescaped_text(app)
     assert "nothing is held out" in unescaped_text(app)
     assert "so that is the pre-tokenizer, whatever the preset says" in unescaped_text(app)

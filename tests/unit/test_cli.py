@@ -22,6 +22,7 @@ from bpe_core.formats.checking import opened_elsewhere
 from bpe_core.formats.checking.readers import Reader
 from tests.commands import run, succeed
 from tests.new_process import run_python
+from tests.plurals import ONE_OF_MANY
 
 TEXT = "".join([*load_sample("notebook").documents] * 3) + "\nnaïve 漢字 😀\r\n"
 
@@ -32,6 +33,22 @@ def trained(tmp_path: Path) -> Path:
     out = tmp_path / "mine.bpe.json"
     succeed("train", tmp_path / "notes.txt", "--vocab-size", "300", "--out", out)
     return out
+
+
+def test_one_of_anything_is_in_the_singular(tmp_path: Path) -> None:
+    text, out = tmp_path / "one.txt", tmp_path / "one.bpe.json"
+    text.write_text("aa")
+    written = [
+        succeed("train", text, "--vocab-size", "258", "--out", out),
+        succeed("inspect", out, "--merges", "1"),
+        succeed("inspect", out, "--text", "aa"),
+        succeed("compare", text, "-t", "gpt2", "-t", out),
+        succeed("count", text, "--out", tmp_path / "counts.parquet"),
+        succeed("encode-corpus", text, "-t", out, "--out", tmp_path / "data"),
+    ]
+    shown = "".join(result.output for result in written)
+    assert "1 merge" in shown
+    assert not ONE_OF_MANY.search(shown), shown
 
 
 def examples() -> list[tuple[str, str]]:

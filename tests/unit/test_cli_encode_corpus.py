@@ -37,11 +37,11 @@ def test_the_result_is_reported_and_inspected(corpus: Path, tmp_path: Path) -> N
     assert "After each document: <|endoftext|> (50256)." in result.output
     assert "b.jsonl: took the column 'text'." in result.output
     assert "61 documents, " in result.output
-    assert "Skipped 1 rows without text." in result.output
+    assert "Skipped 1 row without text." in result.output
     shown = succeed("inspect", out).output
     assert "format          bin <u2" in shown
     assert "begins with     It 's Ġ2024 :" in shown
-    assert "2 files have the SHA-256 of the manifest" in shown
+    assert "2 files, by the SHA-256 of the manifest" in shown
     (out / "train-00000.bin").write_bytes(b"damaged")
     broken = run("inspect", out)
     assert broken.exit_code == 1
@@ -141,7 +141,7 @@ def test_an_unknown_symbol_names_its_file(corpus: Path, tmp_path: Path) -> None:
     command = ["encode-corpus", corpus / "c.txt", "-t", tmp_path / "a.bpe.json", "--eos", "none"]
     result = run(*command, "--out", tmp_path / "out")
     assert result.exit_code == 1
-    assert "c.txt: The alphabet of this tokenizer (1 bytes) has no byte 0x68" in result.output
+    assert "c.txt: The alphabet of this tokenizer (1 byte) has no byte 0x68" in result.output
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_encoding(corpus: Path) -> None:

@@ -151,7 +151,7 @@ def test_a_tokenizer_that_needs_more_tokens_in_every_language_is_never_marked() 
 
 def test_with_many_tokenizers_the_sentence_names_some_and_gives_the_range_of_the_rest() -> None:
     sentence = tokens_sentence(COSTS * 5, [f"{n}" for n in range(10)])
-    assert sentence.endswith("12 with 5, 12 to 12 with the 4 others.")
+    assert sentence.endswith("12 with 5, 12 to 12 with 4 more.")
 
 
 def test_a_tokenizer_that_cannot_spell_a_language_wins_nothing() -> None:

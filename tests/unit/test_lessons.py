@@ -204,7 +204,7 @@ def test_the_sentences_on_the_hug_words_are_true_of_any_words(text: str, marked:
     for step in range(n_merges + 1):
         total = len(set("".join(text.split()))) + marked + step
         said = sentences.size_sum(learned, step)
-        assert said.endswith(f" = **{total:,} tokens**")
+        assert said.endswith(f" = **{counted(total, 'token')}**")
         assert sum(int(n) for n in regex.findall(r"\d+", said.partition("=")[0])) == total
     why = "the vocabulary is full" if n_merges == 40 else "no pairs are left"
     assert sentences.stopped(learned) == f"It stopped after {counted(n_merges, 'merge')}: {why}."

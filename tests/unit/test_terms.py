@@ -202,7 +202,7 @@ def test_the_sentences_agree_with_the_core() -> None:
 def test_many_tokenizers_are_summed_up() -> None:
     one = all_cuts()[0]
     names = [f"number {place}" for place in range(9)]
-    assert one_token_sentence(names, [one] * 9).endswith("with the 3 others.")
+    assert one_token_sentence(names, [one] * 9).endswith("with 3 more.")
 
 
 def test_rows_mark_the_fewest_unless_all_are_the_same() -> None:

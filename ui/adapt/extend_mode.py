@@ -128,8 +128,8 @@ def _choose_size(base: Base, first: int) -> int | None:
     if n_tokens is not None:
         rows = embedding_rows(base.encoder)
         st.markdown(
-            f":gray[:small[{rows:,} + {n_tokens:,} = {rows + n_tokens:,} rows in the model’s "
-            "embedding. Every token of the base keeps its id.]]"
+            f":gray[:small[{rows:,} + {n_tokens:,} = {counted(rows + n_tokens, 'row')} in the "
+            "model’s embedding. Every token of the base keeps its id.]]"
         )
     return n_tokens
 
@@ -277,7 +277,8 @@ def _sentence(stored: StoredRun) -> str:
 
 def _from_to(gain: Gain) -> str:
     before, after = int(gain.tokens[0]), int(gain.tokens[-1])
-    return f"{before:,} tokens" if before == after else f"{before:,} → {after:,} tokens"
+    tokens = counted(after, "token")
+    return tokens if before == after else f"{before:,} → {tokens}"
 
 
 @dataclass(frozen=True, slots=True)

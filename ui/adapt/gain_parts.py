@@ -162,7 +162,7 @@ def draw_gain_curves(
                 button="PNG",
                 title=f"Fewer tokens than with {base}, over tokens {changed}",
                 what=f"{title}: {domain.title}, and general text “{general.title}”; "
-                f"{'cut' if domain.sizes is None else 'marked'} at {size:,} tokens",
+                f"{'cut' if domain.sizes is None else 'marked'} at {counted(size, 'token')}",
                 file_name=f"{file_stem(title)}-fewer-tokens.png",
             )
         ],

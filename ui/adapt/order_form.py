@@ -17,7 +17,7 @@ from ui.adapt.figures import usual_general
 from ui.adapt.files_part import stored_files
 from ui.corpus import choose_corpus, show_corpus
 from ui.host import cached
-from ui.look import plain_markdown, plain_text
+from ui.look import counted, plain_markdown, plain_text
 from ui.shell import address, workspace
 from ui.storage import BaseName, StoredRun
 from ui.tokenizers import add_button, draw_shelf_problems, shelf
@@ -127,7 +127,7 @@ def _facts(base: Base) -> str:
     gaps = rows - base.encoder.vocab_size
     more = f", {rows:,} embedding rows" if gaps else ""
     note = f" {base.note.rstrip('.')}." if base.note else ""
-    return f"{base.encoder.vocab_size:,} tokens{more}.{note}"
+    return f"{counted(base.encoder.vocab_size, 'token')}{more}.{note}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,8 +78,8 @@ def _lead_with_replaced(asked: Asked, found: Swapped) -> None:
             (f"{found.how_sure.in_brackets} than with {name}, with the same vocabulary ", False),
             (f"size, {found.base.vocab_size:,}.", False),
         ],
-        f"{before:,} → {after:,} tokens. Text unlike yours can take more, because tokens that your "
-        "text hardly uses are removed. "
+        f"{before:,} → {counted(after, 'token')}. Text unlike yours can take more, because tokens "
+        "that your text hardly uses are removed. "
         f"{found.how_sure.method}",
         key="replace_verdict",
     )
@@ -231,7 +231,9 @@ def _draw_gone(asked: Asked, adapted: Adapted) -> None:
     back = f" {n_again:,} of these were learned again and keep their rows." if n_again else ""
     by_uses = asked.order is None or asked.order.removable.order == "fewest-uses"
     first = "least used first" if by_uses else "last learned first"
-    st.markdown(f":gray[{len(adapted.removed):,} tokens were removed, {first}.{back}]")
+    n = len(adapted.removed)
+    were = "was" if n == 1 else "were"
+    st.markdown(f":gray[{counted(n, 'token')} {were} removed, {first}.{back}]")
     draw_by_script(adapted.base, adapted.removed, caption="Removed tokens, by script")
     if not gone:
         return

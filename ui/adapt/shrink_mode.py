@@ -97,12 +97,12 @@ def _lead(shrunk: ShrinkResult, base: str, may_go: Removable) -> None:
     verdict(
         [
             ("Without ", False),
-            (f"{free:,} of {base}’s {found.base.vocab_size:,} tokens", True),
+            (f"{free:,} of {base}’s {counted(found.base.vocab_size, 'token')}", True),
             (f" ({share:.0f}%), {where} takes at most 1% more tokens{sure.in_brackets}.", False),
         ],
-        f"Down to {found.base.vocab_size - len(found.order):,} tokens, {stay}, {where} goes from "
-        f"{int(tokens[0]):,} to {int(tokens[-1]):,} tokens. Text unlike yours can take far more. "
-        f"{sure.method}",
+        f"Down to {counted(found.base.vocab_size - len(found.order), 'token')}, {stay}, {where} "
+        f"goes from {int(tokens[0]):,} to {counted(int(tokens[-1]), 'token')}. Text unlike yours "
+        f"can take far more. {sure.method}",
         key="shrink_verdict",
     )
 
@@ -143,7 +143,7 @@ def _draw(asked: Asked, work_id: str, found: Removals) -> None:
                 "Vocabulary", f"{size - gone:,}", f"{gone / size:.0%} fewer rows", width=124
             )
             name = where[0].upper() + where[1:]
-            draw_figure(name, f"{more:+.1f}%", f"{int(tokens[gone]):,} tokens", width=124)
+            draw_figure(name, f"{more:+.1f}%", counted(int(tokens[gone]), "token"), width=124)
             further, cost = further_cost(tokens, gone)
             when = "Next" if gone < n else "Last"
             name = f"{when} {counted(further, 'token')}"
@@ -166,7 +166,7 @@ def _draw(asked: Asked, work_id: str, found: Removals) -> None:
     st.divider()
     st.header("Files for your model", anchor=False)
     name = plain_text(asked.base.name.name)
-    title = f"{name} {size - gone} tokens"
+    title = f"{name} {counted(size - gone, 'token')}"
     id = f"{work_id} {gone}"
     offered = Offered(id, found.base, lambda: found.at(size - gone))
     offer_adapted(offered, asked.base.name, name, title, key="shrink_files")

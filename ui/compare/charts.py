@@ -150,7 +150,7 @@ def script_curves(
             name=name,
             mode="lines",
             line={"width": CURVE_WIDTH, "color": colour, "dash": _DASHES[place % len(_DASHES)]},
-            hovertemplate=f"{escaped(name)}: %{{y:,}} of %{{x:,}} merges<extra></extra>",
+            hovertemplate=f"{escaped(name)}: %{{y:,}}<br>merges: %{{x:,}}<extra></extra>",
         )
         ends.append(
             (
@@ -266,7 +266,7 @@ def kind_bars(
             name=name,
             orientation="h",
             marker={"color": _series_colour(colours, place), "cornerradius": 2},
-            hovertemplate=f"{escaped(name)}: %{{x:,}} tokens<extra></extra>",
+            hovertemplate=f"{escaped(name)}, tokens: %{{x:,}}<extra></extra>",
         )
     set_axis(figure, "x", visible=False, range=[0, highest])
     set_axis(figure, "y", visible=False, range=[height, 0])

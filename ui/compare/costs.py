@@ -12,7 +12,7 @@ from ui.compare.figures import text_size
 from ui.compare.verdict_words import HELD_OUT
 from ui.components import FigureRow, figure_table
 from ui.host import cached
-from ui.look import plain_markdown
+from ui.look import counted, plain_markdown
 from ui.run import csv_table, offer_csv
 from ui.storage import StoredRun
 from ui.tokenizers import (
@@ -110,13 +110,13 @@ def cost_table(
     ]
     texts = (
         f"{where[0].upper()}{where[1:]}: {text_size(comparison)}. The training text has "
-        f"{stored.run.corpus_bytes:,} bytes; its tokens are known from training, so only for your "
-        "tokenizer."
+        f"{counted(stored.run.corpus_bytes, 'byte')}; its tokens are known from training, so only "
+        "for your tokenizer."
     )
     if is_held_out and rates.price is not None:
         texts += (
-            f" The corpus, training and held-out text together, has {corpus_bytes:,} bytes; its "
-            f"cost is estimated from {where}."
+            " The corpus, training and held-out text together, has "
+            f"{counted(corpus_bytes, 'byte')}; its cost is estimated from {where}."
         )
     unfair = "" if fair else " A tokenizer leaves text out, so no cost is marked as the best."
     return CostTable(rows, f"{rates_words(rates)}{texts} {COSTS_SAY}{unfair}")

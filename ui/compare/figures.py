@@ -12,7 +12,7 @@ from ui.compare.charts import kind_bars
 from ui.compare.compared import ComparedText
 from ui.compare.definitions import COVERED_BYTES, COVERED_CHARACTERS, FIGURES
 from ui.components import ChartPicture, FigureRow, figure_row, figure_table, format_figures
-from ui.look import CONFIG
+from ui.look import CONFIG, counted
 from ui.run import csv_table, offer_csv, offer_pictures
 from ui.shell import frame
 from ui.storage import StoredRun
@@ -63,7 +63,7 @@ def text_size(comparison: Comparison) -> str:
     """Return how much text the figures are based on."""
     n = comparison.n_documents
     documents = f"{n:,} {'document' if n == 1 else 'documents'}, " if n else ""
-    return f"{documents}{comparison.n_bytes:,} bytes"
+    return f"{documents}{counted(comparison.n_bytes, 'byte')}"
 
 
 def shared_sentence(comparison: Comparison) -> str:

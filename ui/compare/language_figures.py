@@ -12,6 +12,7 @@ from bpe_core.corpus import ParallelText
 from ui.compare.definitions import FAIRNESS
 from ui.components import FigureRow, figure_row, format_figures
 from ui.host import cached
+from ui.look import counted
 from ui.run import csv_table
 
 PARITY: Final = "Parity"
@@ -79,7 +80,7 @@ def tokens_sentence(costs: Sequence[LanguageCosts], names: Sequence[str]) -> str
         f"{totals[place]:,} with {in_sentence(names[place])}" for place in fewest_first[:_MAX_NAMED]
     ]
     if others := [totals[place] for place in fewest_first[_MAX_NAMED:]]:
-        parts.append(f"{min(others):,} to {max(others):,} with the {len(others)} others")
+        parts.append(in_others(others))
     return f"Tokens for the same sentences in all languages: {', '.join(parts)}."
 
 
@@ -130,6 +131,17 @@ def summary_rows(costs: Sequence[LanguageCosts]) -> list[FigureRow]:
         name = "Languages it cannot spell"
         rows.append(FigureRow(name, tuple(map(str, n)), meaning=_MEANINGS[name]))
     return rows
+
+
+def in_others(counts: Sequence[int]) -> str:
+    """Return the end of a sentence on figures with several tokenizers: those that are not named.
+
+    >>> in_others([7]), in_others([7, 5, 6])
+    ('7 with one more', '5 to 7 with 3 more')
+    """
+    if len(counts) == 1:
+        return f"{counts[0]:,} with one more"
+    return f"{min(counts):,} to {max(counts):,} with {len(counts)} more"
 
 
 def in_sentence(name: str) -> str:
@@ -190,7 +202,7 @@ def scripts_csv(spent: ScriptMerges) -> bytes:
     n_merges = spent.after.shape[1] - 1
     steps = sorted({n_merges * part // _N_STEPS for part in range(1, _N_STEPS + 1)} - {0})
     return csv_table(
-        ["script", *(f"after {step:,} merges" for step in steps)],
+        ["script", *(f"after {counted(step, 'merge')}" for step in steps)],
         [
             [name, *after[steps].tolist()]
             for name, after in zip(spent.names, spent.after, strict=True)

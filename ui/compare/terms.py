@@ -13,7 +13,7 @@ from bpe_core.corpus import Note, decode_text
 from bpe_core.errors import CorpusError
 from bpe_core.tokenizer import Encoder
 from ui.compare.costs import COLUMNS
-from ui.compare.language_figures import in_sentence
+from ui.compare.language_figures import in_others, in_sentence
 from ui.components import TermCell, TermRow, draw_term_table
 from ui.corpus import file_opener, find_text, live_field, own_text
 from ui.host import cached, errors_shown
@@ -76,7 +76,7 @@ def one_token_sentence(names: Sequence[str], cuts: Sequence[Sequence[TermCut]]) 
     named = list(zip(names, counts, strict=True))[1 : _MAX_NAMED + 1]
     parts = [first, *(f"{count:,} with {name}" for name, count in named)]
     if rest := counts[_MAX_NAMED + 1 :]:
-        parts.append(f"{min(rest):,} to {max(rest):,} with the {len(rest)} others")
+        parts.append(in_others(rest))
     return f"{', '.join(parts)}."
 
 

@@ -152,7 +152,7 @@ def show_corpus(chosen: ChosenCorpus, pretokenizer: str | None) -> bool:
     """
     training, held_out = chosen.training, chosen.held_out
     pretokens = _pretokens(training, pretokenizer)
-    characters = [(f"{training.n_characters:,}", "characters", ())]
+    characters = [_figure(training.n_characters, "character")]
     with chosen.consists_of:
         corpus_strip(
             key="corpus_strip",
@@ -221,7 +221,9 @@ def _divide(
         st.markdown(f":gray[:small[{text_sentence(corpus)}]]", help=tooltip("Held-out text"))
         consists_of = _fold_parts(row)
         words = counted(len(corpus.word_counts or ()), "distinct word")
-        line.markdown(f":gray[:small[{words} · {corpus.n_bytes:,} bytes]]", width="content")
+        line.markdown(
+            f":gray[:small[{words} · {counted(corpus.n_bytes, 'byte')}]]", width="content"
+        )
         training, held_out = corpus.split(0.0)
         origin = chosen_origin(source, HELD_OUT_PERCENT)
         return ChosenCorpus(corpus, title, origin, 0.0, None, training, held_out, consists_of)
@@ -251,7 +253,7 @@ def _fold_parts(row: DeltaGenerator) -> DeltaGenerator:
 def _sizes_in_line(chosen: ChosenCorpus) -> str:
     """Return the size of a corpus, and how much of it is held out."""
     n = chosen.corpus.n_sources
-    size = f"{counted(n, 'document')} · {chosen.corpus.n_bytes:,} bytes"
+    size = f"{counted(n, 'document')} · {counted(chosen.corpus.n_bytes, 'byte')}"
     if chosen.corpus.word_counts is not None:
         size = counted(len(chosen.corpus.word_counts), "weighted word")
     if chosen.held_out.how is not None and chosen.held_out.how.by == "file":
@@ -262,12 +264,16 @@ def _sizes_in_line(chosen: ChosenCorpus) -> str:
 
 def _sizes(training: CorpusPart) -> list[Figure]:
     if training.word_counts is None:
-        n = training.n_sources
-        first = (f"{n:,}", "document" if n == 1 else "documents", ())
+        first = _figure(training.n_sources, "document")
     else:
-        name = "distinct words" if training.is_counted else "weighted words"
-        first = (f"{len(training.word_counts):,}", name, ())
-    return [first, (f"{training.n_bytes:,}", "bytes", ())]
+        name = "distinct word" if training.is_counted else "weighted word"
+        first = _figure(len(training.word_counts), name)
+    return [first, _figure(training.n_bytes, "byte")]
+
+
+def _figure(n: int, noun: str, terms: Sequence[tuple[str, str]] = ()) -> Figure:
+    number, _, words = counted(n, noun).partition(" ")
+    return number, words, terms
 
 
 def _pretokens(training: CorpusPart, pretokenizer: str | None) -> list[Figure] | None:
@@ -284,9 +290,9 @@ def _pretokens(training: CorpusPart, pretokenizer: str | None) -> list[Figure] |
         st.error(plain_markdown(found, 1_000))
         return None
     if training.is_counted:
-        return [(f"{found.total:,}", "occurrences", definitions("Pre-token"))]
+        return [_figure(found.total, "occurrence", definitions("Pre-token"))]
     return [
-        (f"{found.total:,}", "pre-tokens", definitions("Pre-token")),
+        _figure(found.total, "pre-token", definitions("Pre-token")),
         (f"{found.distinct:,}", "distinct", ()),
     ]
 
@@ -300,7 +306,7 @@ def _held_out_sentence(chosen: ChosenCorpus) -> str:
             "also in them, and left out of the training text."
         )
         n = counted(how.n_units, "document")
-        sentence = f"Your own files, {held_out.n_bytes:,} bytes in {n}, are held out."
+        sentence = f"Your own files, {counted(held_out.n_bytes, 'byte')} in {n}, are held out."
         return f"{sentence}{copies if n_copies else ''} {_NEVER_SEEN}"
     if chosen.held_out_share == 0:
         return "Nothing is held out, so all figures describe text that training has seen."
@@ -315,7 +321,8 @@ def _held_out_sentence(chosen: ChosenCorpus) -> str:
             source = f" from {held_out.n_sources:,} documents ({n:,} without near copies)"
     else:
         source = ""
-    sentence = f"{held_out.n_bytes:,} more bytes{source} are held out. {_NEVER_SEEN}"
+    are = "is" if held_out.n_bytes == 1 else "are"
+    sentence = f"{counted(held_out.n_bytes, 'more byte')}{source} {are} held out. {_NEVER_SEEN}"
     return f"{sentence} {flattery(how)}".rstrip()
 
 

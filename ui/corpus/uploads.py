@@ -23,7 +23,7 @@ from ui.corpus.file_fields import (
     replace_field,
     show_excerpts,
 )
-from ui.look import plain_markdown, size_text
+from ui.look import counted, plain_markdown, size_text
 from ui.run import corpus_summary
 from ui.shell import LIMIT, check_uploaded, counted_as_kept, upload_files, workspace
 from ui.storage import UploadedCorpus, keep_uploaded, upload_held_out
@@ -310,7 +310,7 @@ def read_counts_file(file: UploadedFile, text: Corpus | FiledCorpus | None) -> C
     """
     if text is not None and text.n_bytes > _MAX_TEXT_BYTES:
         raise CorpusError(
-            f"The text uploaded with {file.name} has {text.n_bytes:,} bytes; the limit is "
+            f"The text uploaded with {file.name} has {counted(text.n_bytes, 'byte')}; the limit is "
             f"{_MAX_TEXT_BYTES:,}. Use a part of it."
         )
     whole = text.read() if isinstance(text, FiledCorpus) else text
@@ -341,8 +341,8 @@ def describe_counts(corpus: CountsCorpus) -> str:
     sentence = f"Words cut by {cut}."
     if summary.dropped_words:
         sentence += (
-            f" Left out: {summary.dropped_words:,} words that occur fewer than {summary.floor:,} "
-            f"times, {summary.dropped_occurrences:,} occurrences in all. The bytes are those of "
-            "the whole text, so bytes per token on the training text come out too high."
+            f" Left out: {counted(summary.dropped_words, 'word')} with fewer than "
+            f"{summary.floor:,} occurrences, {summary.dropped_occurrences:,} in all. The bytes are "
+            "those of the whole text, so bytes per token on the training text come out too high."
         )
     return sentence

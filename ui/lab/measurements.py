@@ -19,7 +19,7 @@ from bpe_core.processes import Limits
 from bpe_core.tokenizer import Tokenizer
 from ui.corpus import leave_text_address, text_field
 from ui.host import errors_shown
-from ui.look import plain_markdown
+from ui.look import counted, plain_markdown
 from ui.shell import address
 from ui.work import Status, Task, TooMuchWorkError, UnknownWorkError, WorkKind, queue
 
@@ -134,7 +134,7 @@ class MeasuredText:
     @property
     def about(self) -> str:
         """Its name and length."""
-        return f"{self.name}, {len(self.text.encode()):,} bytes"
+        return f"{self.name}, {counted(len(self.text.encode()), 'byte')}"
 
 
 def choose_text(max_characters: int) -> MeasuredText:

@@ -121,7 +121,9 @@ def draw_longest_match(text: str, tokenizer: Tokenizer) -> None:
             columns=("By the merges", "By longest match"),
         )
     if len(found.words) > len(rows):
-        st.markdown(f":gray[{len(rows)} of {len(found.words):,} words, most frequent first.]")
+        st.markdown(
+            f":gray[{len(rows)} of {counted(len(found.words), 'word')}, most frequent first.]"
+        )
 
 
 def draw_training(

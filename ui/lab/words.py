@@ -9,7 +9,7 @@ from bpe_core.lab import ContenderTime, Differences, GrowthPoint
 from bpe_core.tokenizer import Tokenizer
 from ui.components import FigureRow, SymbolRow, Tile, Tiles
 from ui.lab.charts import speed_text
-from ui.look import size_text
+from ui.look import counted, size_text
 
 MAX_WORDS = 8
 _MAX_WORD_LENGTH = 24
@@ -206,13 +206,13 @@ def differing_sentence(found: Differences) -> str:
         return "This text has no words."
     if not found.words:
         return (
-            f"On all {found.n_pretokens:,} pre-tokens of this text, longest match returns the same "
-            "tokens as the merges."
+            f"On all {counted(found.n_pretokens, 'pre-token')} of this text, longest match returns "
+            "the same tokens as the merges."
         )
     share = found.n_differing / found.n_pretokens
     return (
-        f"Longest match cuts {found.n_differing:,} of {found.n_pretokens:,} pre-tokens "
-        f"({share:.1%}) differently from the merges: {len(found.words):,} distinct words."
+        f"Longest match cuts {found.n_differing:,} of {counted(found.n_pretokens, 'pre-token')} "
+        f"({share:.1%}) differently from the merges: {counted(len(found.words), 'distinct word')}."
     )
 
 

@@ -18,6 +18,7 @@ from ui.components import Option, Question, SymbolRow, Tile, Tiles, draw_symbol_
 from ui.lessons import parts, printing
 from ui.lessons.parts import MAX_OPTIONS, Lesson, LessonStep, Ran, choose_number, choose_text
 from ui.lessons.shortcuts import encode_with_added
+from ui.look import counted
 
 FIRST_TEXT: Final = (
     "The nephrologist sees nephritis and nephrosis.\n"
@@ -83,7 +84,9 @@ def _longest_word(example: Example) -> str:
 
 
 def show_pieces(example: Example) -> Ran:
-    rows = [SymbolRow(f"{len(ids)} tokens", (_tiles(ids, example),)) for ids in _encoded(example)]
+    rows = [
+        SymbolRow(counted(len(ids), "token"), (_tiles(ids, example),)) for ids in _encoded(example)
+    ]
     draw_symbol_rows(rows, key="words_pieces", caption="The documents as GPT-2 cuts them")
     longest = _longest_word(example)
     return Ran(
@@ -208,7 +211,7 @@ def ask_last(example: Example) -> Question:
     text = parts.field_text("extended_text", first)
     before, after = len(gpt2().encode(text)), len(example.run.tokenizer.encode(text))
     return choose_number(
-        f"This text is {before} tokens under GPT-2. How many with the new merges?",
+        f"This text is {counted(before, 'token')} under GPT-2. How many with the new merges?",
         after,
         (before, after - 3, before - 1),
         "The new merges come after all of GPT-2’s 50,000: a word is first cut exactly as before, "

@@ -18,6 +18,7 @@ import bpe_core
 from bpe_core.types import Merge, Pair
 from ui.components import Piece, ShownCode
 from ui.lessons.walk import Walk
+from ui.look import counted
 
 SPELLED = "The code works on ids; here each id is printed as its token."
 _WIDTH = 62
@@ -93,7 +94,7 @@ def printed(value: object, vocab: Mapping[int, bytes] | None = None) -> str:
     lines = pformat(value, width=_WIDTH, compact=True, sort_dicts=False).split("\n")
     if len(lines) > _MAX_LINES:
         rest = len(lines) - _MAX_LINES + 1
-        lines = [*lines[: _MAX_LINES - 1], f" … {rest:,} more lines"]
+        lines = [*lines[: _MAX_LINES - 1], f" … {counted(rest, 'more line')}"]
     return "\n".join(lines)
 
 

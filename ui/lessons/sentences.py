@@ -72,7 +72,7 @@ def size_sum(learned: Walk, step: int) -> str:
     symbols = counted(learned.n_start - marker, "symbol")
     return (
         f"{symbols}{' + 1 marker' if marker else ''} + {counted(step, 'merge')} = "
-        f"**{learned.n_start + step:,} tokens**"
+        f"**{counted(learned.n_start + step, 'token')}**"
     )
 
 
@@ -138,7 +138,7 @@ def list_size(learned: Walk) -> str:
     n_merges = len(learned.merges)
     return (
         f"{counted(learned.n_start, 'symbol')} and {counted(n_merges, 'merge')} make "
-        f"**{learned.n_start + n_merges:,} tokens**."
+        f"**{counted(learned.n_start + n_merges, 'token')}**."
     )
 
 

@@ -94,7 +94,7 @@ def tokens_over_merges(
         y=y.tolist(),
         mode="lines",
         line={"width": CURVE_WIDTH, "color": colours.primary},
-        hovertemplate="%{y:,} tokens after %{x:,} merges<extra></extra>",
+        hovertemplate="tokens: %{y:,}<br>merges: %{x:,}<extra></extra>",
     )
     last = int(x[-1]) if len(x) else 0
     end = max(last, merges_wanted or 0)
@@ -160,7 +160,7 @@ def winner_counts_curve(
         y=counts.tolist(),
         mode="lines",
         line={"width": CURVE_WIDTH, "color": colours.primary},
-        hovertemplate="%{y:,} times, after %{x:,} merges<extra></extra>",
+        hovertemplate="times: %{y:,}<br>merges: %{x:,}<extra></extra>",
     )
     counts_axis(figure, int(counts.max()) if len(counts) else 1)
     merges_axis(figure, n_merges)

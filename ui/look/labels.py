@@ -8,6 +8,7 @@ from typing import Final
 
 import regex
 
+from bpe_core.checks import counted as counted
 from bpe_core.comparison import MAX_TERM_LENGTH, MAX_TERMS, TermList
 
 _WITHOUT_PICTURE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
@@ -41,15 +42,6 @@ def token_label(token: bytes) -> str:
     # Between two emoji a joiner makes one of them; at an end it would be invisible.
     label = re.sub("^\u200d+|\u200d+$", lambda joiners: "U+200D" * len(joiners[0]), label)
     return label if len(label) <= _MAX_LABEL_LENGTH else label[: _MAX_LABEL_LENGTH - 1] + "…"
-
-
-def counted(n: int, noun: str) -> str:
-    """Return a number of things, in the singular or plural.
-
-    >>> counted(1, "merge"), counted(1_200, "merge")
-    ('1 merge', '1,200 merges')
-    """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def size_text(n_bytes: float) -> str:

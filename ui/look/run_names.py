@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from bpe_core.types import TrainingConfig
-from ui.look.labels import escape_markdown, plain_text
+from ui.look.labels import counted, escape_markdown, plain_text
 
 MAX_TITLE_LENGTH: Final = 44
 _MAX_SETTING_LENGTH: Final = 24
@@ -42,7 +42,7 @@ def run_labels(runs: Sequence[RunName], now: datetime) -> list[str]:
     'Hugs :gray[300 tokens, pre\\-tokenizer gpt2]'
     """
     titles = [plain_text(run.title, MAX_TITLE_LENGTH).strip() or "Untitled" for run in runs]
-    details = [[f"{run.vocab_size:,} tokens"] for run in runs]
+    details = [[counted(run.vocab_size, "token")] for run in runs]
     for describe in (*_SETTINGS, _times):
         for alike in _alike(list(map(_label, titles, details))):
             words = describe([runs[at] for at in alike], now)
@@ -115,7 +115,7 @@ def _special_tokens(config: TrainingConfig) -> str:
 def _longest_token(config: TrainingConfig) -> str:
     if config.max_token_bytes is None:
         return "tokens of any length"
-    return f"tokens up to {config.max_token_bytes:,} bytes"
+    return f"tokens up to {counted(config.max_token_bytes, 'byte')}"
 
 
 def _short(text: str) -> str:

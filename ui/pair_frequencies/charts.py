@@ -18,6 +18,7 @@ from ui.look import (
     PALETTES,
     Theme,
     columns,
+    counted,
     counts_axis,
     empty_figure,
     escaped,
@@ -84,7 +85,7 @@ def top_pair_bars(
         textfont={"color": colours.text},
         cliponaxis=False,
         customdata=[f"{escaped(left)} + {escaped(right)}" for left, right in pairs],
-        hovertemplate="%{customdata}: %{x:,} times<extra></extra>",
+        hovertemplate="%{customdata}: %{x:,}<extra></extra>",
         # A click selects a bar; the other bars must not fade.
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
@@ -138,7 +139,7 @@ def pair_heat_map(
         x=[column for _ in left for column in range(len(right))],
         y=[row for row in range(len(left)) for _ in right],
         customdata=[
-            f"{escaped(a)} + {escaped(b)}: {count:,} times"
+            f"{escaped(a)} + {escaped(b)}: {counted(count, 'time')}"
             for a, row in zip(left, counts.tolist(), strict=True)
             for b, count in zip(right, row, strict=True)
         ],
@@ -199,7 +200,7 @@ def rank_frequency_curve(
         y=counts.tolist(),
         mode="lines",
         line={"width": CURVE_WIDTH, "color": colours.primary},
-        hovertemplate="rank %{x:,}: %{y:,} times<extra></extra>",
+        hovertemplate="rank: %{x:,}<br>times: %{y:,}<extra></extra>",
     )
     if chosen:
         figure.add_scatter(

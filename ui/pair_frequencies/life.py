@@ -18,6 +18,7 @@ from ui.look import (
     PALETTES,
     Mark,
     Theme,
+    counted,
     counts_axis,
     empty_figure,
     file_stem,
@@ -57,7 +58,7 @@ def life_curve(
     `steps` and `values` are int64[n]; a value stands until the step of the next one.
     """
     colours = PALETTES[theme]
-    value = "rank %{y:,}" if is_rank else "%{y:,} times"
+    value = "rank" if is_rank else "times"
     figure = empty_figure(theme, height=240)
     figure.add_scatter(
         x=steps.tolist(),
@@ -65,7 +66,7 @@ def life_curve(
         y=[value if value > 0 else None for value in values.tolist()],
         mode="lines",
         line={"width": CURVE_WIDTH, "color": colours.primary, "shape": "hv"},
-        hovertemplate=f"{value} after %{{x:,}} merges<extra></extra>",
+        hovertemplate=f"{value}: %{{y:,}}<br>merges: %{{x:,}}<extra></extra>",
     )
     figure.add_scatter(
         x=steps[-1:].tolist(),
@@ -108,7 +109,7 @@ def life_place(
         mode="markers",
         marker={"size": 10, "color": colours.primary},
         cliponaxis=False,
-        hovertemplate="after %{x:,} merges<extra></extra>",
+        hovertemplate="merges: %{x:,}<extra></extra>",
     )
     is_late = 2 * int(steps[-1]) > n_merges
     figure.add_annotation(
@@ -189,7 +190,8 @@ def _draw_place(stored: StoredRun, picture: results.LifePicture, step: int) -> N
         key="life_place",
         theme=None,
         config=CONFIG,
-        alt=f"Where {pair_name(stored.run, picture.pair)} occurs among {n_merges:,} merges.",
+        alt=f"Where {pair_name(stored.run, picture.pair)} occurs among "
+        f"{counted(n_merges, 'merge')}.",
     )
 
 

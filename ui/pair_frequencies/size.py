@@ -67,7 +67,7 @@ def _draw_costs(
     st.subheader("What this size costs", anchor=False, help=_COSTS_HELP)
     rates = ask_for_rates()
     sizes = _sizes(stored, vocab_size, other)
-    names = [f"Cut at {kept:,} merges", "Whole run"]
+    names = [f"Cut at {counted(kept, 'merge')}", "Whole run"]
     rows = cost_rows(sizes, kept, rates)
     if sizes.second is not None:
         names.append("GPT-2")
@@ -211,7 +211,7 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
                     chart="bytes_per_token",
                     button="PNG",
                     title="Bytes per token over merges",
-                    what=f"{stored.title}{held_out}; cut at {kept:,} merges",
+                    what=f"{stored.title}{held_out}; cut at {counted(kept, 'merge')}",
                     file_name=f"{file_stem(stored.title)}-bytes-per-token.png",
                 )
             ],

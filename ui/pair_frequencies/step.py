@@ -74,7 +74,7 @@ def draw_pictures(stored: StoredRun, picture: results.PairPicture, pair: Pair | 
         _draw_ranks(stored, picture)
     when = moment(picture.step, len(stored.run.merges))
     stem = f"{file_stem(stored.title)}-pairs-{file_stem(when)}"
-    n_pairs = f"{picture.curve.n_pairs:,} pairs"
+    n_pairs = counted(picture.curve.n_pairs, "pair")
     files = [
         ChartPicture(key, f"PNG: {name}", f"{title} {when}", what, f"{stem}-{name}.png")
         for key, name, title, what in (
@@ -102,7 +102,8 @@ def _draw_bars(stored: StoredRun, picture: results.PairPicture) -> str:
         selection_mode="points",
         theme=None,
         config=CONFIG,
-        alt=f"The {len(top)} most frequent pairs; the first occurs {top[0].count:,} times.",
+        alt=f"The {len(top)} most frequent pairs; the first occurs "
+        f"{counted(top[0].count, 'time')}.",
     )
     if event.selection.point_indices:
         _open_merge(stored, picture, event.selection.point_indices[0])
@@ -172,7 +173,9 @@ def _draw_table(
     if as_table:
         shown = len(picture.top)
         if shown < picture.curve.n_pairs:
-            st.markdown(f":small[:gray[The first {shown:,} of {picture.curve.n_pairs:,} pairs.]]")
+            st.markdown(
+                f":small[:gray[The first {shown:,} of {counted(picture.curve.n_pairs, 'pair')}.]]"
+            )
         st.markdown(":small[:gray[Select a row to see its pair’s life.]]")
         key = f"pair_table_{stored.id}_{picture.step}"
         st.dataframe(  # pyright: ignore[reportUnknownMemberType]
@@ -241,7 +244,8 @@ def draw_whole_run(stored: StoredRun, step: int) -> None:
             "The corpus",
             "Each merge shortens it by the number of occurrences it joins."
             if bend is None
-            else f"Elbow at {bend:,} merges: furthest from the straight line between the ends.",
+            else f"Elbow at {counted(bend, 'merge')}: furthest from the straight line between the "
+            "ends.",
         )
         st.plotly_chart(
             charts.tokens_over_merges(

@@ -185,7 +185,7 @@ def life_sentence(picture: LifePicture, run: TrainingRun) -> str:
         longest = run.config.max_token_bytes
         lengths = [len(run.tokenizer.vocab[id]) for id in picture.pair]
         if longest is not None and sum(lengths) > longest:
-            return f"{name} cannot merge: tokens are limited to {longest:,} bytes."
+            return f"{name} cannot merge: tokens are limited to {counted(longest, 'byte')}."
         return f"{name}: its symbols are never neighbours in this run."
     first, last = life.span
     at_first, at_last = int(life.counts[first]), int(life.counts[last])

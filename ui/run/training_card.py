@@ -105,7 +105,7 @@ def _show_progress(report: TrainingReport, progress: TrainingProgress) -> None:
         st.markdown(":gray[:small[held-out text is measured at the end]]")
     with figures.cell(), st.container(gap="xxsmall"):
         st.metric("Last pair occurred", times(progress.last_count))
-        st.markdown(f":gray[:small[{progress.corpus_tokens:,} tokens in the corpus]]")
+        st.markdown(f":gray[:small[{counted(progress.corpus_tokens, 'token')} in the corpus]]")
     st.plotly_chart(
         charts.tokens_over_merges(
             [point.corpus_tokens for point in report.curve],

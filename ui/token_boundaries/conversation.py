@@ -15,7 +15,7 @@ from bpe_core.errors import ChatTemplateError
 from bpe_core.tokenizer import Conversation, Encoder, read_conversation
 from ui.corpus import MAX_CHARACTERS, OwnReading, address_text
 from ui.host import cached
-from ui.look import plain_markdown, tooltip
+from ui.look import counted, plain_markdown, tooltip
 from ui.shell import workspace
 from ui.tokenizers import Member
 
@@ -142,8 +142,8 @@ def draw_shares(conversation: Conversation, reading: OwnReading) -> None:
     n_added = reading.n_shown - n_theirs
     share = f", {n_added / reading.n_shown:.0%}" if reading.n_shown else ""
     st.markdown(
-        f"**{reading.n_shown:,} tokens**: {n_theirs:,} of the messages and {n_added:,} of the "
-        f"template{share}.",
+        f"**{counted(reading.n_shown, 'token')}**: {n_theirs:,} of the messages and {n_added:,} of "
+        f"the template{share}.",
         help=tooltip("Chat template"),
     )
     for problem in conversation.problems:

@@ -24,7 +24,7 @@ from bpe_core.comparison import (
 )
 from bpe_core.errors import ConfigError
 from ui.components import Figure, FigureRow, figure_row
-from ui.look import escape_markdown, size_text
+from ui.look import counted, escape_markdown, size_text
 from ui.shell import workspace
 
 PRICE, WIDTH, WINDOW = "price", "width", "window"
@@ -257,5 +257,5 @@ def _size(cost: Costs) -> Figure | None:
 def _saved(cost: Costs) -> Figure | None:
     if cost.window_saved is None or cost.tokens_saved is None:
         return None
-    words = f"{cost.window_saved:.1%}, {cost.tokens_saved:,.0f} tokens"
+    words = f"{cost.window_saved:.1%}, {counted(round(cost.tokens_saved), 'token')}"
     return cost.window_saved, words.replace("-", "−")

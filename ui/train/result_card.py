@@ -29,7 +29,7 @@ def show_result(stored: StoredRun) -> DeltaGenerator:
         heading = st.container(gap="xsmall")
         title = plain_markdown(stored.title)
         st.markdown(
-            f"What you will get, from a sample: {title}, {len(run.merges):,} merges."
+            f"What you will get, from a sample: {title}, {counted(len(run.merges), 'merge')}."
             if is_sample
             else f"{title}: {result_sentence(run)}"
         )
@@ -101,7 +101,7 @@ def result_sentence(run: TrainingRun) -> str:
     if run.stop_reason == "vocab-size":
         end = f" The last pair still occurred {times(run.merges[-1].count or 0)}." if n else ""
     else:
-        end = f" The vocabulary has {run.tokenizer.vocab_size:,} tokens."
+        end = f" The vocabulary has {counted(run.tokenizer.vocab_size, 'token')}."
     return f"{counted(n, 'merge')}. {stop_sentence(run)}{end}"
 
 

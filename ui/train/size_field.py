@@ -9,7 +9,7 @@ import streamlit as st
 
 from bpe_core.runs import LargestSize, times
 from bpe_core.types import Base, TrainingConfig
-from ui.look import tooltip
+from ui.look import counted, tooltip
 from ui.run import corpus_summary
 from ui.shell import FieldLimits, checked, number_input, whole_number, workspace
 from ui.train.presets import CLASSROOM, CUSTOM, LLAMA
@@ -68,7 +68,7 @@ class Start:
         >>> Start("bytes", 256, 1, 0).parts
         ['256 bytes', '1 special']
         """
-        parts = [f"{self.n_base:,} {self.base}"]
+        parts = [counted(self.n_base, self.base[:-1])]
         if self.n_bytes:
             parts.append(f"{self.n_bytes} bytes")
         if self.n_special:
@@ -116,7 +116,7 @@ def size_widgets(preset: str, size: int, start_total: int) -> dict[str, str | fl
 
 def size_sentence(size: int, start: Start) -> str:
     """Return the size of a vocabulary and what it consists of, in Markdown."""
-    parts = " + ".join([*start.parts, f"{size - start.total:,} merges"])
+    parts = " + ".join([*start.parts, counted(size - start.total, "merge")])
     return f"Vocabulary size **{size:,}** :gray[= {parts}]"
 
 

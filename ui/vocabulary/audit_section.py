@@ -91,7 +91,7 @@ def _draw_lengths(inspection: Inspection, record: Record) -> None:
         selection_mode="points",
         theme=None,
         config=CONFIG,
-        alt=f"Tokens by length, from 1 to {kinds.shape[1] - 1} bytes.",
+        alt=f"Tokens by length, from 1 to {counted(kinds.shape[1] - 1, 'byte')}.",
     )
     picture = ChartPicture(
         key,
@@ -140,7 +140,7 @@ def length_bars(
             name=kind,
             marker=look,
             customdata=names,
-            hovertemplate=f"%{{customdata}} bytes, {kind}: %{{y:,}}<extra></extra>",
+            hovertemplate=f"bytes: %{{customdata}}<br>{kind}: %{{y:,}}<extra></extra>",
         )
     tokens_axis(figure, int(bars.sum(axis=0).max()))
     name_ticks(
@@ -246,7 +246,7 @@ def leading_sentence(inspection: Inspection) -> tuple[list[tuple[str, bool]], st
     half = int(np.searchsorted(np.cumsum(lengths), ordinary / 2))
     longest = len(lengths) - 1
     aside = f"The longest has {counted(longest, 'byte')}, and half have at most {half:,}."
-    tokens = (f"{ordinary:,} tokens", True)
+    tokens = (counted(ordinary, "token"), True)
     special = len(inspection.special_ids)
     if special:
         are = "is" if special == 1 else "are"

@@ -148,4 +148,4 @@ def _share(before: int, after: int) -> str:
     if after == before:
         return "as many tokens as before"
     more = 100 * (after / before - 1)
-    return f"{more:.1f}% more tokens" if more >= 0.05 else f"{after - before:,} more tokens"
+    return f"{more:.1f}% more tokens" if more >= 0.05 else counted(after - before, "more token")

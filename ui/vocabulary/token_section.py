@@ -124,7 +124,7 @@ def _warning(inspection: Inspection, id: int, reachability: Reachability | None)
 def _tree_sentence(derivations: Derivations, id: int, *, is_folded: bool) -> str:
     symbols = derivations.n_symbols(id)
     return (
-        f"{symbols:,} symbols, {counted(symbols - 1, 'merge')}. Each merge spans "
+        f"{counted(symbols, 'symbol')}, {counted(symbols - 1, 'merge')}. Each merge spans "
         "its two parts; the number is its place in the order of merges."
         + (" White space is folded: press a part to see how it was made." if is_folded else "")
     )
@@ -269,6 +269,6 @@ def prefix_data(inspection: Inspection, prefix: bytes) -> Sent:
 
 def _node_sentence(prefix: bytes, n_tokens: int, n_branches: int) -> str:
     if not prefix:
-        return f"{n_tokens:,} tokens with {n_branches:,} distinct first bytes."
-    begin = "1 token begins" if n_tokens == 1 else f"{n_tokens:,} tokens begin"
+        return f"{counted(n_tokens, 'token')} with {counted(n_branches, 'distinct first byte')}."
+    begin = "1 token begins" if n_tokens == 1 else f"{counted(n_tokens, 'token')} begin"
     return f"{begin if n_tokens else 'No token begins'} with {token_label(prefix)}."

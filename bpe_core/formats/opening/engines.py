@@ -23,6 +23,7 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib.util import find_spec
 
+from bpe_core.checks import counted
 from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.formats.across_words import find_plain_cut
 from bpe_core.formats.checking.probe import PROBE, keep_merges_within, last_tokens
@@ -102,8 +103,8 @@ def run_here(read: Description) -> Own:
         return AcrossWordsTokenizer(tokenizer, read.spaces, read.added_tokens)
     if tokenizer.base != "bytes":
         raise FormatError(
-            f"Its alphabet has {len(tokenizer.base_ids):,} {tokenizer.base}, not all 256 bytes, "
-            f"and the library decides what happens to the others."
+            f"Its alphabet has {counted(len(tokenizer.base_ids), tokenizer.base[:-1])}, not all "
+            f"256 bytes, and the library decides what happens to the others."
         )
     if tokenizer.pretokenizer.name.startswith("regex:"):
         raise FormatError(

@@ -47,7 +47,7 @@ export function formatNote(run, shown) {
 function noteOfOwn({ own, n }) {
   if (own.problem) return own.problem;
   if (!own.words.length) return "Type above to see the merges of this run applied to your words.";
-  const cut = n < own.words.length ? `The first ${n} of ${own.words.length} pre-tokens. ` : "";
+  const cut = n < own.words.length ? `The first ${n} of ${counted(own.words.length, "pre-token")}. ` : "";
   const missing = own.words.some((word) => word.base.some((id) => typeof id === "string"));
   return cut + (missing ? "Dashed: not in the alphabet of this run." : "No merge crosses a gap.");
 }

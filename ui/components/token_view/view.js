@@ -3,7 +3,7 @@
 import { spokenToken } from "../shared/characters.js";
 import { addButton, addPart, closest } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
-import { grouped } from "../shared/numbers.js";
+import { counted, grouped } from "../shared/numbers.js";
 import { addHelp } from "../shared/terms.js";
 import { copyText } from "./clipboard.js";
 import { drawDetails } from "./details.js";
@@ -144,7 +144,7 @@ class TokenView {
     this.#mark();
     this.scroller.setAttribute(
       "aria-label",
-      `${grouped(this.counts.tokens)} tokens by ${this.data.name}. Arrow keys go from token to token.`,
+      `${counted(this.counts.tokens, "token")} by ${this.data.name}. Arrow keys go from token to token.`,
     );
     if (!this.data.text) addPart(this.scroller, "p", "empty", "No text yet.");
   }

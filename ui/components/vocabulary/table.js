@@ -99,7 +99,7 @@ class VocabularyTable {
     this.pages = data.pages;
     const all = data.n_found === data.n_all;
     const found = all ? `All ${grouped(data.n_all)}` : `${grouped(data.n_found)} of ${grouped(data.n_all)}`;
-    this.found.textContent = data.problem ? "" : `${found} tokens`;
+    this.found.textContent = data.problem ? "" : `${found} ${data.n_all === 1 ? "token" : "tokens"}`;
     this.clear.hidden = all && !data.problem;
     this.rows.show(data);
     this.pager.hidden = data.pages <= 1;
