@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from bpe_core.errors import ConfigError
 from bpe_core.extras import needs_extra
-from bpe_core.lab.measuring import Contender, UsualTime
+from bpe_core.lab.measuring import Contender
 from bpe_core.runs import spelled_by
 from bpe_core.tokenizer import Tokenizer, Trie, merge_symbols, with_changes
 from bpe_core.types import Pair, TrainingConfig
@@ -131,17 +131,6 @@ def encoders(tokenizer: Tokenizer) -> list[Contender]:
     >>> [encoder.name for encoder in encoders(gpt2())] == list(ENCODERS)
     True
     """
-    n = tokenizer.vocab_size
-    usual = {
-        "list-index": UsualTime(0.0, 4e-6 + 5e-8 * len(tokenizer.merges)),
-        "hash-map": UsualTime(0.0, 3.4e-6, preparing=6e-7 * n),
-        "trie": UsualTime(0.0, 2.9e-6, preparing=2.6e-5 * n),
-        "longest-match": UsualTime(0.0, 2e-6, preparing=1e-5 * n),
-        "engine-cold": UsualTime(1e-4, 2e-8, preparing=6.5e-6 * n),
-        "engine-warm": UsualTime(1e-4, 2e-8, preparing=6.5e-6 * n),
-        "tiktoken": UsualTime(1e-4, 1.3e-7, preparing=9e-6 * n),
-        "tokenizers": UsualTime(0.0, 1e-6, preparing=1.4e-5 * n),
-    }
     table = tokenizer.table
     prepare: dict[str, Callable[[], Callable[[str], Any]]] = {
         "list-index": lambda: _by_words(tokenizer, _list_index(tokenizer)),
@@ -153,7 +142,7 @@ def encoders(tokenizer: Tokenizer) -> list[Contender]:
         "tiktoken": lambda: _tiktoken(tokenizer),
         "tokenizers": lambda: _tokenizers(tokenizer),
     }
-    return [Contender(name, prepare[name], name == "engine-cold", usual[name]) for name in ENCODERS]
+    return [Contender(name, prepare[name], name == "engine-cold") for name in ENCODERS]
 
 
 def expected_ids(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
@@ -293,13 +282,9 @@ def trainers(n_merges: int) -> list[Contender]:
     """
     config = TrainingConfig(256 + n_merges, special_tokens=())
     return [
-        Contender(
-            "reference",
-            lambda: _reference_trainer(config),
-            usual=UsualTime(0.0, 4e-7 * n_merges, power=0.9),
-        ),
-        Contender("engine", lambda: _engine_trainer(config), usual=UsualTime(0.01, 5e-8)),
-        Contender("tokenizers", lambda: _tokenizers_trainer(config), usual=UsualTime(0.012, 9e-7)),
+        Contender("reference", lambda: _reference_trainer(config)),
+        Contender("engine", lambda: _engine_trainer(config)),
+        Contender("tokenizers", lambda: _tokenizers_trainer(config)),
     ]
 
 

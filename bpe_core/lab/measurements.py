@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from statistics import median
@@ -26,8 +26,6 @@ from bpe_core.lab.measuring import (
     ContenderTime,
     LabProgress,
     OnProgress,
-    UsualTime,
-    estimate_factor,
     ignore_progress,
     time_contenders,
     timed,
@@ -50,12 +48,6 @@ _SMALL_ROUNDS: Final = 3
 _SMALLEST: Final = 1_000
 _FACTOR: Final = 4
 
-
-_MAX_EXTRAPOLATED: Final = 16
-"""As a multiple of the last size measured: beyond it, two times of a few milliseconds predict
-nothing."""
-_DOUBTFUL: Final = 1.6
-"""An estimate within this factor of the limit, above or below, decides nothing."""
 
 History = Sequence[tuple[int, float]]
 """The sizes measured for a contender, each with its seconds."""
@@ -219,15 +211,13 @@ def measure_growth(
     [('upper', 1, True), ('swap', 1, True), ('upper', 2, True), ('swap', 2, False)]
     """
     functions = {contender.name: contender.prepare() for contender in contenders}
-    usual = {contender.name: contender.usual for contender in contenders}
     steps = [(name, size) for size in sizes for name in functions]
     history: dict[str, list[tuple[int, float]]] = {name: [] for name in functions}
     dropped: set[str] = set()
     found: list[GrowthPoint] = []
     first_results: dict[int, Any] = {}
     for done, (name, size) in enumerate(steps):
-        left = _seconds_left(history, steps[done:], dropped, seconds_a_call, usual)
-        on_progress(LabProgress(done, len(steps), name, left))
+        on_progress(LabProgress(done, len(steps), name))
         if name in dropped or _cautious_seconds(history[name], size) > seconds_a_call:
             dropped.add(name)
             continue
@@ -240,7 +230,7 @@ def measure_growth(
         history[name].append((size, median(times)))
         is_equal = result == first_results.setdefault(size, result)
         found.append(GrowthPoint(name, len(part.encode()), median(times), len(times), is_equal))
-    on_progress(LabProgress(len(steps), len(steps), "", 0.0))
+    on_progress(LabProgress(len(steps), len(steps), ""))
     return found
 
 
@@ -258,76 +248,3 @@ def _cautious_seconds(history: History, size: int) -> float:
         if before > 0 and last > 0:
             power = max(1.0, math.log(last / before) / math.log(last_size / size_before))
     return last * (size / last_size) ** power
-
-
-def _seconds_left(
-    measured: Mapping[str, History],
-    steps: Iterable[tuple[str, int]],
-    dropped: Collection[str],
-    seconds_a_call: float,
-    usual: Mapping[str, UsualTime | None],
-) -> float | None:
-    """Return the expected time of the remaining steps; None if one of them can't be predicted."""
-    history = {name: list(known) for name, known in measured.items()}
-    chance = {name: 0.0 if name in dropped else 1.0 for name in measured}
-    total = 0.0
-    for name, size in steps:
-        known = history[name]
-        cautious = _cautious_seconds(known, size)
-        is_decided = len(known) == len(measured[name])
-        chance[name] *= _chance_to_stay(cautious, seconds_a_call, is_decided=is_decided)
-        if not chance[name]:
-            continue
-        if len(measured[name]) >= 2 and size <= _MAX_EXTRAPOLATED * measured[name][-1][0]:
-            seconds = _expected_seconds(known, size)
-        else:
-            seconds = _usual_seconds(measured, name, size, usual)
-            if seconds is None:
-                return None
-        known.append((size, seconds))
-        total += chance[name] * seconds * (ENOUGH_CALLS if seconds < SHORT else 1)
-    return total
-
-
-def _chance_to_stay(seconds: float, limit: float, *, is_decided: bool) -> float:
-    """Return how likely a contender is to take a step, from 0 (it drops out before) to 1.
-
-    `seconds` is the expected time of the step. Measured times alone decide; an estimate near the
-    limit may turn out on either side of it.
-
-    >>> _chance_to_stay(4.0, 5.0, is_decided=True), _chance_to_stay(5.0, 5.0, is_decided=False)
-    (1.0, 0.5)
-    """
-    if is_decided or seconds <= 0:
-        return float(seconds <= limit)
-    return min(max(0.5 + math.log(limit / seconds) / (2 * math.log(_DOUBTFUL)), 0.0), 1.0)
-
-
-def _usual_seconds(
-    measured: Mapping[str, History], name: str, size: int, usual: Mapping[str, UsualTime | None]
-) -> float | None:
-    """Return a contender's usual time for a size, scaled by its own speed or else by everyone's."""
-    its_own = usual[name]
-    if its_own is None:
-        return None
-    names = [name] if measured[name] else list(measured)
-    factor = estimate_factor(
-        (seconds, one.of_call(known_size))
-        for known_name in names
-        if (one := usual[known_name]) is not None
-        for known_size, seconds in measured[known_name][-1:]
-    )
-    return None if factor is None else factor * its_own.of_call(size)
-
-
-def _expected_seconds(history: History, size: int) -> float:
-    """Return the likely time for a size, from the last two sizes.
-
-    Time that grows less than in proportion is extrapolated on a straight line, since part of it
-    does not depend on the text; other time as in `_cautious_seconds`.
-    """
-    (size_before, before), (last_size, last) = history[-2:]
-    slope = max(0.0, last - before) / (last_size - size_before)
-    on_a_line = last + slope * (size - last_size)
-    in_proportion = last * size / last_size
-    return on_a_line if on_a_line < in_proportion else _cautious_seconds(history, size)

@@ -100,17 +100,6 @@ def test_work_reports_progress_and_can_be_cancelled(background: Background) -> N
     assert wait_until(Works(background), "a").result == "done"
 
 
-def test_a_status_has_the_age_of_its_last_report() -> None:
-    now = [10.0]
-    background = Background(clock=lambda: now[0])
-    background.begin(TEXT, "a", until_cancelled)
-    status = wait_until(Works(background), "a", lambda status: status.progress is not None)
-    assert status.seconds_since_report == 0
-    now[0] = 13.0
-    assert background.status(TEXT, "a").seconds_since_report == 3
-    background.clear()
-
-
 def test_queued_work_that_is_cancelled_never_starts(background: Background) -> None:
     background.begin(TEXT, "a", until_cancelled)
     background.begin(TEXT, "b", at_once)
@@ -244,7 +233,7 @@ def test_a_search_for_unreachable_tokens_reports_its_progress() -> None:
     tokenizer = bpe.gpt2().truncated(500)
     assert find_unreachable(tokenizer, stopper(task)).undecided == ()
     assert task.last_report is not None
-    progress, _ = task.last_report
+    progress = task.last_report
     assert (progress.done > 0, progress.of) == (True, tokenizer.vocab_size - 1)
     task.cancel()
     with pytest.raises(CancelledError):

@@ -230,16 +230,5 @@ def how_far(status: MeasurementStatus) -> str:
         seconds = progress.seconds_compiling
         return f"Compiling the engine, once on this machine: {seconds:.0f} s so far."
     name = encoder_title(progress.name)
-    left = _time_left(progress.seconds_left, status.seconds_since_report)
     now = f" Now: {name}." if name else ""
-    return f"Step {progress.done:,} of {progress.of:,}, {left}.{now}"
-
-
-def _time_left(seconds: float | None, seconds_since_report: float) -> str:
-    # The share of steps done is not an estimate, since steps take very different times.
-    if seconds is None:
-        return "time left unknown"
-    left = seconds - seconds_since_report
-    if left >= 0.5:
-        return f"about {left:,.0f} s left"
-    return "nearly done" if left > -1 else "longer than estimated"
+    return f"Step {progress.done:,} of {progress.of:,}.{now}"

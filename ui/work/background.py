@@ -120,7 +120,7 @@ class Background:
             ended = [piece.id for piece in self._of(kind) if not piece.is_live]
             for old in ended[: max(0, len(ended) - MAX_ENDED + 1)]:
                 del self._known[kind, old]
-            piece = _Piece(kind, id, about, visitor, next(self._numbers), work, Task(self._clock))
+            piece = _Piece(kind, id, about, visitor, next(self._numbers), work, Task())
             self._known[kind, id] = piece
             if is_short:
                 self._start(piece)
@@ -141,17 +141,15 @@ class Background:
             self._known.move_to_end((kind, id))
             is_running = piece.state == "running"
             seconds = self._clock() - piece.started if is_running else piece.elapsed_seconds
-            progress, reported_at = piece.task.last_report or (None, self._clock())
             return Status(
                 kind=kind,
                 id=id,
                 about=piece.about,
                 state=piece.state,
                 n_ahead=self._n_ahead(piece) if piece.state == "queued" else 0,
-                progress=progress,
+                progress=piece.task.last_report,
                 is_stopping=is_running and piece.task.is_cancelled,
                 elapsed_seconds=seconds,
-                seconds_since_report=self._clock() - reported_at,
                 result=result,
                 problem=piece.problem,
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event
@@ -63,8 +62,6 @@ class Status(Generic[Step, Result]):
     """Whether it is cancelled but has not ended yet."""
     elapsed_seconds: float
     """Since it began to run; once it has ended, the time it took."""
-    seconds_since_report: float
-    """The age of `progress`; 0 if there is none."""
     result: Result | None
     problem: str | None
     """What went wrong, as a sentence for the visitor; None unless it failed."""
@@ -84,13 +81,12 @@ class Status(Generic[Step, Result]):
 class Task(Generic[Step]):
     """The handle with which a piece of work reports progress and checks for cancellation."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._cancelled = Event()
         self.is_wanted = True
         """False once even a part of the result is of no use."""
-        self.last_report: tuple[Step, float] | None = None
-        """The latest progress, and the time of the clock when it was reported."""
+        self.last_report: Step | None = None
+        """The latest progress."""
 
     @property
     def is_cancelled(self) -> bool:
@@ -99,7 +95,7 @@ class Task(Generic[Step]):
 
     def report(self, progress: Step) -> None:
         """Record the progress of the work."""
-        self.last_report = progress, self._clock()
+        self.last_report = progress
 
     def cancel(self, *, is_wanted: bool = True) -> None:
         """Ask the work to stop; if a part of its result `is_wanted`, that is its result."""
