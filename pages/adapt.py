@@ -12,7 +12,7 @@ from ui.corpus import fill_corpus_once
 from ui.look import tooltip
 from ui.shell import choose_one, follow, followed_job, frame
 from ui.storage import StoredRun
-from ui.work import JobStatus, jobs
+from ui.work import JobStatus
 
 EXTEND, SHRINK, REPLACE = "Extend", "Shrink", "Replace"
 WHAT: Final = {
@@ -23,8 +23,7 @@ WHAT: Final = {
 
 
 def draw(stored: StoredRun, job: JobStatus | None) -> None:
-    live = None if job is None else jobs.find_live(job.id)
-    fill_corpus_once(stored, live)
+    fill_corpus_once(stored)
     mode = choose_one("What to do", list(WHAT), key="adapt")
     st.markdown(f":gray[:small[{WHAT[mode]}]]")
     if mode == SHRINK:

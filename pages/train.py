@@ -10,7 +10,6 @@ from ui.run import show_failure, training_outcome, watch_training
 from ui.shell import follow, followed_job, frame
 from ui.storage import StoredRun
 from ui.train import (
-    fill_forms_from_training,
     fill_forms_once,
     filled_settings,
     form_changes,
@@ -18,7 +17,7 @@ from ui.train import (
     show_heading,
     show_result,
 )
-from ui.work import JobStatus, jobs
+from ui.work import JobStatus
 
 
 def show_outcome(job: JobStatus | None, open_run: StoredRun | None) -> DeltaGenerator | None:
@@ -47,10 +46,7 @@ open_run = frame.page_frame(
     help=tooltip("Merge"),
     names_run=True,
 )
-training = None if live is None else jobs.find_live(live.id)
-if training is not None:
-    fill_forms_from_training(training)
-elif open_run is not None and live is None:
+if open_run is not None:
     fill_forms_once(open_run)
 forms, _, result = st.columns([24, 1, 16])
 # The result is drawn first, because it is quick while reading a corpus may take time.

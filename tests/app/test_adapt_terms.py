@@ -28,6 +28,7 @@ from tests.app.pages import (
     metrics,
     page_text,
     paste,
+    read_query,
     sent_table,
     unescaped_text,
 )
@@ -86,7 +87,8 @@ def test_a_reload_during_an_extension_fills_terms_and_size(
         app.text_area(key="adapt_terms").set_value("Kubernetes\nZookeeper").run()
         app.button(key="extend").click().run()
         assert reached.wait(60)
-        again = open_app("adapt", job=in_address(app, "job"))
+        # The browser writes the number into the address.
+        again = open_app("adapt", **read_query(app), adapt_tokens="37")
         assert again.text_area(key="adapt_terms").value == "Kubernetes\nZookeeper"
         assert again.number_input(key="adapt_tokens").value == 37
         assert again.button(key="extend").disabled

@@ -96,24 +96,6 @@ def test_a_job_extends_a_tokenizer(shelf: Shelf) -> None:
     assert shelf.base == extension.base
 
 
-def test_a_live_job_is_known_until_it_ends(shelf: Shelf) -> None:
-    shelf.open.clear()
-    running, queued = submit(), submit()
-    assert shelf.reached.wait(30)
-    for job in (running, queued):
-        live = jobs.find_live(job)
-        assert live is not None
-        assert (live.request.title, live.corpus, live.request.how) == ("Rhymes", LINES, CONFIG)
-        assert live.request.origin == ORIGIN
-    jobs.cancel(queued)
-    assert jobs.find_live(queued) is None
-    assert jobs.find_live(running) is not None
-    shelf.open.set()
-    wait_until(jobs, running)
-    assert jobs.find_live(running) is None
-    assert jobs.find_live("unknown") is None
-
-
 def test_a_finished_job_has_its_last_progress_and_a_falling_curve(shelf: Shelf) -> None:
     report = wait_until(jobs, submit()).report
     assert report.progress is not None
@@ -295,9 +277,6 @@ def test_a_filed_corpus_is_trained_on_from_its_files(store: Path, tmp_path: Path
     assert isinstance(corpus, FiledCorpus)
     training, _ = corpus.divided(0.1)
     job = jobs.submit(corpus, CONFIG, title="a.txt", held_out_share=0.1, origin=ORIGIN)
-    live = jobs.find_live(job)
-    assert live is not None
-    assert live.corpus is corpus
     assert wait_until(jobs, job).state == "finished"
     assert load_run(job).run.corpus_sha256 == training.sha256
 

@@ -38,7 +38,7 @@ from ui.look import counted, definitions, plain_markdown
 from ui.run import show_failure, training_outcome, watch_training
 from ui.shell import FieldLimits, action_row, address, show_missing, whole_number, workspace
 from ui.storage import Extension, StoredRun, extended_title
-from ui.work import JobStatus, jobs
+from ui.work import JobStatus
 
 _FIRST_TOKENS: Final = 1_000
 _LIMITS: Final = FieldLimits(
@@ -49,10 +49,10 @@ _LIMITS: Final = FieldLimits(
 )
 
 
-def _show_extend_form(stored: StoredRun, live: Extension | None, *, can_start: bool) -> None:
+def _show_extend_form(stored: StoredRun, *, can_start: bool) -> None:
     """Draw the forms for an extension, and begin it if Extend is pressed.
 
-    They are filled from the one that is `live`, or else from the open run.
+    They are filled from the address, or else from the open run.
     """
     form, row = st.container(), action_row()
     with form:
@@ -64,10 +64,9 @@ def _show_extend_form(stored: StoredRun, live: Extension | None, *, can_start: b
             with figures:
                 pretokenizer = None if tokenizer is None else tokenizer.pretokenizer.name
                 is_counted = show_corpus(chosen, pretokenizer)
-        n_tokens = _choose_size(base, _first_size(stored) if live is None else live.n_tokens)
-        first = join_terms(stored.run.terms) if live is None else "\n".join(live.terms)
-        terms = ask_for_terms("adapt_terms", first)
-        coverage = ask_for_coverage(tokenizer, _first_coverage(stored, live), key="adapt_coverage")
+        n_tokens = _choose_size(base, _first_size(stored))
+        terms = ask_for_terms("adapt_terms", join_terms(stored.run.terms))
+        coverage = ask_for_coverage(tokenizer, _first_coverage(stored), key="adapt_coverage")
     again = _asked_again(stored)
     is_ready = is_counted and tokenizer is not None and n_tokens is not None and can_start
     # Enabled even if the form is not complete: the browser sends what was typed last together with
@@ -108,10 +107,8 @@ def _first_size(stored: StoredRun) -> int:
     return asked if _LIMITS.problem_with(asked) is None else _FIRST_TOKENS
 
 
-def _first_coverage(stored: StoredRun, live: Extension | None) -> float:
-    """Return the character coverage that the live or the open run was asked for, or the usual."""
-    if live is not None:
-        return live.character_coverage
+def _first_coverage(stored: StoredRun) -> float:
+    """Return the character coverage that the open run was asked for, or the usual."""
     continues = stored.run.continues
     return DEFAULT_COVERAGE if continues is None else continues.character_coverage
 
@@ -123,6 +120,7 @@ def _choose_size(base: Base, first: int) -> int | None:
         _LIMITS,
         first,
         key="adapt_tokens",
+        in_address=True,
         help="One run covers every smaller number too: a slider below the result cuts it.",
     )
     if n_tokens is not None:
@@ -144,16 +142,10 @@ def draw_extending(stored: StoredRun, job: JobStatus | None) -> None:
     with result, training_outcome(is_live=is_live):
         _show_outcome(job, stored)
     with forms:
-        _show_extend_form(stored, _live_extension(job), can_start=not is_live)
+        _show_extend_form(stored, can_start=not is_live)
     if is_extended and not is_live:
         st.divider()
         _draw_run(stored)
-
-
-def _live_extension(job: JobStatus | None) -> Extension | None:
-    """Return what the running or queued job was asked for; None without one."""
-    live = None if job is None else jobs.find_live(job.id)
-    return None if live is None else live.request.extension
 
 
 def _show_outcome(job: JobStatus | None, stored: StoredRun) -> None:

@@ -163,9 +163,7 @@ def ask_for_order(stored: StoredRun) -> Asked:
     return Asked(base, tokenizer, order)
 
 
-def ask_for_coverage(
-    tokenizer: Tokenizer | None, first: float, *, key: str, in_address: bool = False
-) -> float:
+def ask_for_coverage(tokenizer: Tokenizer | None, first: float, *, key: str) -> float:
     """Draw the field for the share of the text whose characters are added, which holds `first`.
 
     Only a base that spells characters in bytes needs it; of others, return `first`.
@@ -184,5 +182,5 @@ def ask_for_coverage(
         "frequent of them become tokens first, until this share of the text is covered. They count "
         "among the new tokens. With 0, only those of domain terms are added.",
         persist_state="session",
-        bind="query-params" if in_address else None,
+        bind="query-params",
     )

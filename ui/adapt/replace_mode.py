@@ -271,9 +271,7 @@ def draw_replacing(stored: StoredRun) -> None:
             in_address=True,
         )
         terms = ask_for_terms("replace_terms", "")
-        coverage = ask_for_coverage(
-            asked.tokenizer, DEFAULT_COVERAGE, key="replace_coverage", in_address=True
-        )
+        coverage = ask_for_coverage(asked.tokenizer, DEFAULT_COVERAGE, key="replace_coverage")
         may_go = None if asked.tokenizer is None else ask_what_may_go(asked.tokenizer)
         order = asked.order
         if order is not None and n_tokens is not None and may_go is not None:

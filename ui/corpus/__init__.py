@@ -5,7 +5,7 @@ held out, or a text's tokens.
 
 Open `corpus_form` first. `uploads` reads files, and `file_fields` asks what they leave open.
 `corpus_choice` keeps the choice in the address and asks what is held out; `filled_corpus` brings
-back the corpus of the address, of a run or of a training. `own_files` keeps the files that Compare
+back the corpus of the address or of a run. `own_files` keeps the files that Compare
 and Pair frequencies measure on. `own_text_field` draws and keeps a visitor's own texts, also from
 files and large pastes, `address_text` keeps a text in the address, and `own_reading` encodes it.
 """
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
         fill_from_address,
         fill_from_browser,
         fill_from_run,
-        fill_from_training,
         open_to_hold_out,
     )
     from ui.corpus.own_files import ask_for_files, close_own_files

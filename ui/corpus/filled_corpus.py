@@ -1,4 +1,4 @@
-"""Bring back the corpus of the open run or of a training, as after a reload of the page."""
+"""Bring back the corpus of the address or of the open run, as after a reload of the page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ from ui.storage import (
     run_corpus,
     text_title,
 )
-from ui.work import LiveTraining
 
 _MAX_TYPED = 100_000
 """A longer text is shown as a large paste: a text area would slow the browser down."""
@@ -39,8 +38,8 @@ _AGAIN = {
 }
 
 
-def fill_corpus_once(stored: StoredRun, training: LiveTraining | None) -> None:
-    """Fill the corpus form from a training that has not ended, else from the open run.
+def fill_corpus_once(stored: StoredRun) -> None:
+    """Fill the corpus form from the address, the open run or the browser.
 
     Only if this session shows no other corpus yet.
     """
@@ -49,15 +48,12 @@ def fill_corpus_once(stored: StoredRun, training: LiveTraining | None) -> None:
         return
     if not workspace.widgets_hold(FIRST):
         return
-    has_other = training is not None or stored.run.base is not None
-    widgets = fill_from_address(is_empty_kept=not has_other)
-    if given is not None and not has_other:
-        widgets = corpus_or(widgets, lambda: fill_from_browser(*given))
-    if training is not None:
-        widgets = corpus_or(widgets, lambda: fill_from_training(training))
-    elif stored.run.base is not None:
+    widgets = fill_from_address()
+    if stored.run.base is not None:
         widgets = corpus_or(widgets, lambda: fill_from_run(stored))
-    elif not widgets:
+    elif given is not None:
+        widgets = corpus_or(widgets, lambda: fill_from_browser(*given))
+    if not widgets:
         return
     workspace.update(CorpusForm, is_filled=True)
     workspace.set_widgets(widgets)
@@ -80,12 +76,11 @@ def corpus_or(
     return widgets if names_corpus else otherwise() | widgets
 
 
-def fill_from_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
+def fill_from_address() -> dict[str, str | float]:
     """Bring back the corpus that the address names, and return the values of its widgets.
 
     Those of no corpus if it names only what to hold out, and nothing if it names neither. If the
-    corpus is no longer kept, the form says so. `is_empty_kept`
-    brings back a source without a file or a text, too: no other corpus fills the form.
+    corpus is no longer kept, the form says so.
     """
     asked = address.query_text(corpus_choice.SOURCE)
     source = next((source for source in get_args(Source) if source == asked), None)
@@ -95,7 +90,7 @@ def fill_from_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
     if source == "upload":
         upload_id = address.query_text(corpus_choice.UPLOAD)
         if upload_id is None:
-            return {"corpus_source": _choice(source)} | widgets if is_empty_kept else {}
+            return {}
         try:
             kept = load_uploaded(upload_id)
         except BpeError as error:
@@ -105,7 +100,8 @@ def fill_from_address(*, is_empty_kept: bool = False) -> dict[str, str | float]:
     if source in corpus_choice.TEXTS:
         text = read_address_text(corpus_choice.TEXTS[source])
         if text is None:
-            return {"corpus_source": _choice(source)} | widgets if is_empty_kept else {}
+            # The field for words begins with some.
+            return {"corpus_source": _choice(source)} | widgets if source == "words" else {}
         return _typed(source, text) | widgets
     sample = address.query_text(corpus_choice.SAMPLE) or ""
     if sample in [each.id for each in samples()]:
@@ -121,14 +117,6 @@ def fill_from_browser(source: str, kept_id: str) -> dict[str, str | float]:
     name = corpus_choice.KEPT_UNDER[source]
     address.set_query(**{corpus_choice.SOURCE: source, name: kept_id})
     return fill_from_address()
-
-
-def fill_from_training(training: LiveTraining) -> dict[str, str | float]:
-    """Bring back the corpus of a training that has not ended, and return its widgets' values."""
-    request = training.request
-    base = None if request.extension is None else request.extension.base
-    title = text_title(base, request.title)
-    return _widget_values(request.origin, training.corpus, title) | _held_out(request.origin)
 
 
 def fill_from_run(stored: StoredRun) -> dict[str, str | float]:

@@ -14,7 +14,6 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from ui.train.forms import (
-        fill_forms_from_training,
         fill_forms_once,
         filled_settings,
         form_changes,

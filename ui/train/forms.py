@@ -19,17 +19,15 @@ from ui.corpus import (
     fill_from_address,
     fill_from_browser,
     fill_from_run,
-    fill_from_training,
     set_own_text,
 )
-from ui.run import HERE, CorpusPart, corpus_summary
+from ui.run import HERE, CorpusPart
 from ui.shell import action_row, show_missing, take_given, workspace
 from ui.storage import SAMPLE_RUN_ID, StoredRun
 from ui.train import settings_form
 from ui.train.cuts import show_best_cut
-from ui.train.settings_form import find_start, read_address_settings
+from ui.train.settings_form import read_address_settings
 from ui.train.size_field import show_largest_size
-from ui.work import LiveTraining
 
 
 def show_forms(
@@ -108,29 +106,13 @@ def fill_forms_once(stored: StoredRun) -> None:
     if not _are_filled_first(is_given=given is not None):
         return
     is_sample = stored.id == SAMPLE_RUN_ID
-    corpus = fill_from_address(is_empty_kept=is_sample)
+    corpus = fill_from_address()
     if not is_sample:
         corpus = corpus_or(corpus, lambda: fill_from_run(stored))
     elif given is not None:
         corpus = corpus_or(corpus, lambda: fill_from_browser(*given))
     start_total = stored.run.tokenizer.vocab_size - len(stored.run.merges)
     settings = read_address_settings() or (filled_settings(stored), start_total)
-    workspace.set_widgets(corpus | settings_form.widget_values(*settings))
-
-
-def fill_forms_from_training(live: LiveTraining) -> None:
-    """Fill the forms from a training that has not ended, as `fill_forms_once` does from a run."""
-    if not _are_filled_first():
-        return
-    corpus = corpus_or(fill_from_address(), lambda: fill_from_training(live))
-    settings = read_address_settings()
-    if settings is None:
-        config = live.request.config or settings_form.FIRST_SETTINGS
-        origin = live.request.origin
-        training, _ = corpus_summary.divided(
-            live.corpus, origin.held_out_percent / 100, origin.held_out_by
-        )
-        settings = config, find_start(config, training).total
     workspace.set_widgets(corpus | settings_form.widget_values(*settings))
 
 

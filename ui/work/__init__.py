@@ -18,7 +18,7 @@ from bpe_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from ui.work import jobs
     from ui.work.background import TooMuchWorkError, UnknownWorkError, queue, stopper
-    from ui.work.jobs import JobStatus, LiveTraining
+    from ui.work.jobs import JobStatus
     from ui.work.reading import (
         ReadingBar,
         describe_tables,

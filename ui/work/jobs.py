@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Literal
-from weakref import WeakValueDictionary
 
 from bpe_core.corpus import Corpus, FiledCorpus
 from bpe_core.errors import BpeError, NotKeptError
@@ -62,29 +61,6 @@ class JobStatus:
         return self.state in ("queued", "running")
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class LiveTraining:
-    """A training that has not ended."""
-
-    request: TrainingRequest
-    corpus: Corpus | FiledCorpus
-    """Held-out text included."""
-    base: Tokenizer | None
-    """The tokenizer to extend; None for a new one."""
-
-    @property
-    def text_bytes(self) -> int:
-        """The size of its text, or of its words, each once."""
-        words = self.corpus.word_counts
-        if words is None:
-            return self.corpus.n_bytes
-        return sum(len(word.encode()) for word in words)
-
-
-_live: Final = WeakValueDictionary[str, LiveTraining]()
-"""The work of a training that has not ended holds it."""
-
-
 def submit(
     corpus: Corpus | FiledCorpus,
     how: TrainingConfig | tuple[Extension, Tokenizer],
@@ -114,11 +90,10 @@ def submit(
         held_out_share=held_out_share,
         origin=origin,
     )
-    live = LiveTraining(request, corpus, base)
 
     def work(task: Task[TrainingReport]) -> StoredTraining | None:
         try:
-            return _train(live, task)
+            return _train(request, corpus, base, task)
         except BpeError:
             raise
         except Exception as error:
@@ -126,14 +101,7 @@ def submit(
 
     noted = logged(request.id, work, n_bytes=corpus.n_bytes)
     queue.begin(TRAIN, request.id, noted, about=title, visitor=visitor)
-    _live[request.id] = live
     return request.id
-
-
-def find_live(job_id: str) -> LiveTraining | None:
-    """Return a training that has not ended, or None."""
-    status = queue.find(TRAIN, job_id)
-    return _live.get(job_id) if status is not None and status.is_live else None
 
 
 def status(job_id: str) -> JobStatus:
@@ -169,7 +137,12 @@ def cancel(job_id: str) -> None:
     queue.cancel(TRAIN, job_id)
 
 
-def _train(live: LiveTraining, task: Task[TrainingReport]) -> StoredTraining | None:
+def _train(
+    request: TrainingRequest,
+    corpus: Corpus | FiledCorpus,
+    base: Tokenizer | None,
+    task: Task[TrainingReport],
+) -> StoredTraining | None:
     report = Reporter(task)
 
     def is_cancelled() -> bool:
@@ -178,25 +151,32 @@ def _train(live: LiveTraining, task: Task[TrainingReport]) -> StoredTraining | N
     def is_wanted() -> bool:
         return task.is_wanted
 
-    if live.text_bytes >= MIN_BYTES_FOR_PROCESS:
+    n_bytes = _text_bytes(corpus)
+    if n_bytes >= MIN_BYTES_FOR_PROCESS:
         # If the process cannot store the run, this one trains it and keeps it in memory.
         with suppress(NotKeptError):
             return train_in_process(
-                live.request,
-                live.corpus,
-                base=live.base,
-                n_bytes=live.text_bytes,
+                request,
+                corpus,
+                base=base,
+                n_bytes=n_bytes,
                 report=report,
                 is_cancelled=is_cancelled,
                 is_wanted=is_wanted,
             )
-    corpus = live.corpus
     return train_and_store(
-        live.request,
+        request,
         corpus.read() if isinstance(corpus, FiledCorpus) else corpus,
-        base=live.base,
+        base=base,
         store=store_run_to_show,
         report=report,
         should_stop=is_cancelled,
         is_wanted=is_wanted,
     )
+
+
+def _text_bytes(corpus: Corpus | FiledCorpus) -> int:
+    """Return the size of a corpus's text, or of its words, each once."""
+    if corpus.word_counts is None:
+        return corpus.n_bytes
+    return sum(len(word.encode()) for word in corpus.word_counts)
