@@ -13,7 +13,7 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.files.file_lock import FileLock
+    from bpe_core.files.file_lock import locked
     from bpe_core.files.kept_arrays import Kept, can_keep, find_kept, hash_package, keep
     from bpe_core.files.regular_files import (
         ARCHIVE_DAMAGE,

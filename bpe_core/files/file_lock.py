@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Final
+from typing import Any, Final
 
 try:
     import fcntl
@@ -17,64 +18,33 @@ except ImportError:  # Windows
 _SECONDS_BETWEEN_TRIES: Final = 0.1
 
 
+@contextmanager
+def locked(path: Path) -> Generator[None]:
+    """Hold the lock of a file, which the system releases when its holder dies; wait for it first.
+
+    A network drive without locks gives the lock to everyone. Raises OSError if there can be no such
+    file.
+    """
+    with open(path, "ab", opener=_open_without_waiting) as file:
+        with suppress(OSError):  # the file system has no locks
+            _lock(file.fileno())
+        yield
+
+
 def _open_without_waiting(path: str, flags: int) -> int:
     # If the path is a pipe, opening it fails; otherwise it would wait for a reader.
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
 
 
-def _lock(descriptor: int, *, wait: bool) -> None:
-    """Lock an open file; raises BlockingIOError if another process has, and OSError."""
+def _lock(descriptor: int) -> None:
     if fcntl is not None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         return
     msvcrt: Any = import_module("msvcrt")  # pyright knows its functions on Windows only
     while True:
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except PermissionError as error:
-            if not wait:
-                raise BlockingIOError from error
+        except PermissionError:
             time.sleep(_SECONDS_BETWEEN_TRIES)
         else:
             return
-
-
-class FileLock:
-    """A lock between processes, which the system releases when its holder dies.
-
-    The value of `with` is True if the lock is held. It is False if another process holds the lock,
-    unless `wait` is set. A network drive without locks gives the lock to everyone.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with FileLock(Path(folder, "lock")) as first, FileLock(Path(folder, "lock")) as second:
-    ...         print(first, second)
-    True False
-    """
-
-    def __init__(self, path: Path, *, wait: bool = False) -> None:
-        self._path = path
-        self._wait = wait
-        self._file: IO[bytes] | None = None
-
-    def __enter__(self) -> bool:
-        file = open(self._path, "ab", opener=_open_without_waiting)
-        try:
-            _lock(file.fileno(), wait=self._wait)
-        except BlockingIOError:
-            file.close()
-            return False
-        except OSError:  # the file system has no locks
-            pass
-        self._file = file
-        return True
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None

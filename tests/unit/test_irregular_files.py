@@ -12,7 +12,7 @@ import bpe_core as bpe
 from bpe_core.cli import commands
 from bpe_core.corpus import read_corpus_files, write_corpus
 from bpe_core.corpus.corpus_files import FILES
-from bpe_core.files import FileLock, read_regular
+from bpe_core.files import locked, read_regular
 from bpe_core.files.regular_files import NotRegularError
 from bpe_core.files.store import MANIFEST
 from bpe_core.formats import load_run as load_archive
@@ -132,7 +132,7 @@ def test_a_tokenizer_to_work_on_is_not_read_from_a_pipe(tmp_path: Path) -> None:
 def test_a_lock_that_is_a_pipe_is_an_error(tmp_path: Path) -> None:
     to_pipe(tmp_path / "lock")
     with pytest.raises(OSError, match="No such device"):
-        FileLock(tmp_path / "lock").__enter__()
+        locked(tmp_path / "lock").__enter__()
 
 
 def test_a_run_is_not_read_from_a_pipe(tmp_path: Path) -> None:

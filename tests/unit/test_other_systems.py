@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bpe_core.files import FileLock, file_lock, write_whole
+from bpe_core.files import file_lock, locked, write_whole
 from bpe_core.kernels import threads
 from bpe_core.processes import GB, Limits, call
 from bpe_core.processes import calling as call_module
@@ -118,25 +118,16 @@ def windows_locks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("windows_locks")
-def test_a_lock_of_windows_is_exclusive_until_it_is_released(tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    with FileLock(path) as first, FileLock(path) as second:
-        assert (first, second) == (True, False)
-    with FileLock(path) as again:
-        assert again
-
-
-@pytest.mark.usefixtures("windows_locks")
-def test_a_lock_of_windows_is_waited_for(tmp_path: Path) -> None:
+def test_a_lock_of_windows_is_exclusive_and_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     held: list[bool] = []
 
     def wait() -> None:
-        with FileLock(path, wait=True) as taken:
-            held.append(taken)
+        with locked(path):
+            held.append(True)
 
     waiting = threading.Thread(target=wait)
-    with FileLock(path):
+    with locked(path):
         waiting.start()
         waiting.join(0.3)
         assert not held

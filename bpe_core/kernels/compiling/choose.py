@@ -23,7 +23,7 @@ from typing import Final
 
 from bpe_core.errors import ProcessError
 from bpe_core.extras import DISTRIBUTION, needs_extra
-from bpe_core.files import FileLock, delete, move_whole
+from bpe_core.files import delete, locked, move_whole
 
 MIN_BYTES: Final = 50_000
 """The least text that kernels count or train on sooner: both take 0.03 s then, and plain Python 1.3
@@ -176,7 +176,7 @@ def compile_kernels(*, set_up: bool = False) -> None:
     if set_up:
         sys.stderr.write("Compiling the engine, once on this machine: about 13 seconds.\n")
     folder = load.folder_to_write()
-    with FileLock(folder / "compiling", wait=True):
+    with locked(folder / "compiling"):
         if not is_done():  # another process may have compiled them meanwhile
             _compile(folder)
 
