@@ -97,8 +97,8 @@ held_out_by_option: Option[Any] = click.option(
     "--held-out-by",
     metavar="UNIT",
     help="What to hold out whole: document, folder, folder:2 (two levels deep), column:NAME of a "
-    "table, or stretch, which takes the ends of documents.  [default: folder if there are 20 or "
-    "more, otherwise document]",
+    "table, or stretch, which takes the ends of documents.  [default: folder, at the "
+    "first level that has 20, otherwise document]",
 )
 seed_option: Option[Any] = click.option(
     "--seed",

@@ -206,11 +206,12 @@ class Corpus(Immutable):
         """Split into training text and held-out text of about `held_out_share` of the characters.
 
         Whole documents are held out, so that figures on them answer for documents that training
-        never saw; if there are at least 20 folders, whole folders, because text from other places
-        is newer than another document of the same folder. `by="document"` or "folder" chooses one
-        of the two. With "folder:2", all documents that share the first two folders of their path
-        are in the same part; with "column:author", all with the same author, if the corpus was read
-        with that column. Documents that share most of their lines are in the same part, too.
+        never saw; if there are at least 20 folders, whole folders of the first level that has as
+        many, because text from other places is newer than another document of the same folder.
+        `by="document"` or "folder" chooses one of the two. With "folder:2", all documents that
+        share the first two folders of their path are in the same part; with "column:author", all
+        with the same author, if the corpus was read with that column. Documents that share most of
+        their lines are in the same part, too.
 
         Each file type and script has about the same share of the held-out part as of the corpus,
         as far as whole units allow; see `composition`. Where a file type and script has fewer than

@@ -5,7 +5,8 @@ documents that were trained on share names, licences and idioms with them, and f
 units are held out, and documents that share most of their lines are one unit. They are drawn within
 strata of one file type and script, to give each its share.
 
-If there are at least 20 folders, they are the units, because new text is often from other places.
+If there are at least 20 folders, they are the units, because new text is often from other places:
+those nearest to the root, because folders of one project are alike.
 If a stratum has few documents, or one exceeds the share of its stratum, the two ends of documents
 are held out instead, with a margin between them and the training text.
 """
@@ -26,6 +27,7 @@ from bpe_core.corpus.spans import (
     Stratum,
     border_near,
     folder,
+    folder_depth,
     folder_levels,
     main_script,
     rest,
@@ -131,9 +133,9 @@ def hold_out(
 ) -> Division:
     """Choose what is held out; never all text.
 
-    By default these are folders, if there are at least 20 and whole ones come near the share, and
-    otherwise documents. Raises ConfigError if `by` is a column that is not known, or if all text is
-    in one folder or under one value.
+    By default these are folders of the first level of which there are at least 20, if whole ones
+    come near the share, and otherwise documents. Raises ConfigError if `by` is a column that is not
+    known, or if all text is in one folder or under one value.
 
     >>> division = hold_out(["a line\\n" * 20, "b"], ["a.txt", "b.txt"], share=0.2, seed=0)
     >>> division.held_out
@@ -145,13 +147,15 @@ def hold_out(
     copies = range(len(documents)) if by == "stretch" else find_copies(documents)
     if by is None:
         by = "document"
-        folders = _labels(names, "folder", {})
-        with_text = {name for name, size in zip(folders, texts.sizes, strict=True) if size}
-        if len(with_text) >= MIN_UNITS:
-            division = _hold_out_groups(_Chosen(texts, share, seed), "folder", folders, copies)
-            n = sum(end - start for spans in division.held_out for start, end in spans)
-            if share / _TIMES_OFF <= n / sum(texts.sizes) <= share * _TIMES_OFF:
-                return division
+        levels = [f"folder:{depth}" for depth in range(1, folder_depth(names))]
+        for level in (*levels, "folder"):
+            folders = _labels(names, level, {})
+            with_text = {name for name, size in zip(folders, texts.sizes, strict=True) if size}
+            if len(with_text) >= MIN_UNITS:
+                division = _hold_out_groups(_Chosen(texts, share, seed), level, folders, copies)
+                n = sum(end - start for spans in division.held_out for start, end in spans)
+                if share / _TIMES_OFF <= n / sum(texts.sizes) <= share * _TIMES_OFF:
+                    return division
     chosen = _Chosen(texts, share, seed)
     if by in ("document", "stretch"):
         chosen.take_documents(_units(copies, texts, texts.sizes), may_be_whole=by == "document")

@@ -89,7 +89,7 @@ def test_folders_are_held_out_by_default_if_there_are_twenty(open_app: OpenApp) 
     assert "held_by" not in app.query_params
     train(app)
     stored = load_run(in_address(app, "run"))
-    assert stored.held_out.how == HeldOut("folder", 2, 0.0)
+    assert stored.held_out.how == HeldOut("folder:1", 2, 0.0)
     # The folders of the corpus are compared with nothing else.
     assert stored.newness is not None
     assert stored.newness.unseen_by_folder is None

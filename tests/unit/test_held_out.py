@@ -398,6 +398,7 @@ def test_copies_and_large_folders_leave_the_held_out_folders_their_share() -> No
         assert not set(held_out.documents) & set(training.documents)
 
 
+NESTED = [f"{n % 30}/a/{n % 50}/{n}.txt" for n in range(len(folders().documents))]
 HALF_EMPTY = [f"the {n} of {n}\n" if n % 2 else "" for n in range(80)]
 
 
@@ -414,7 +415,9 @@ def three_each(n_folders: int, *, sizes: Sequence[int] = ()) -> bpe.Corpus:
 @pytest.mark.parametrize(
     ("corpus", "by"),
     [
+        # The first level has 12 folders, and 30.
         (folders(), "folder"),
+        (bpe.Corpus.from_documents(folders().documents, NESTED), "folder:1"),
         (three_each(20), "folder"),
         (three_each(19), "document"),
         # No whole folders come near a tenth of the text.
