@@ -24,6 +24,7 @@ from bpe_core.runs import (
     TermMerges,
     TrainingRun,
     Watch,
+    bytes_apart,
     check_config,
     check_coverage,
     count,
@@ -130,7 +131,7 @@ def extend(
     base = add_characters(base, characters)
     n_merges = int(n_tokens) - len(characters)
     watch.merges_wanted = n_merges
-    vocabulary = ContinuedVocabulary(base.vocab, excluded, reviving_tokens(base))
+    vocabulary = ContinuedVocabulary(base.vocab, excluded, reviving_tokens(base), bytes_apart(base))
 
     def choose(layout: Layout) -> TermMerges:
         found = merge_terms(

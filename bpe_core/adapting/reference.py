@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from bpe_core.runs import reviving_tokens
+from bpe_core.runs import bytes_apart, reviving_tokens
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers import apply_merge, choose_pair, count_pairs, encode_reference
 from bpe_core.types import Merge, Pair, StopReason, TieBreak
@@ -64,7 +64,7 @@ class ReferenceCorpus:
     """The words of a corpus, encoded with the base, and the tokens that they consist of.
 
     A pair whose bytes spell a token of the base, one of `left_out` or one of `reviving_tokens` is
-    never merged.
+    never merged, nor is one of `bytes_apart` with another.
 
     >>> from bpe_core.tokenizer import gpt2
     >>> corpus = ReferenceCorpus(gpt2(), {" tokenizer": 2})
@@ -86,6 +86,7 @@ class ReferenceCorpus:
         self.spelled: dict[int, tuple[int, ...]] = {id: (id,) for id in self.tokens}
         self.merges: list[Merge] = []
         self._taken = {*base.vocab.values(), *left_out, *reviving_tokens(base)}
+        self._apart = bytes_apart(base)
         self._spelling = {*base.table.byte_ids.values()}
         self._max_token_bytes = max_token_bytes
 
@@ -103,7 +104,8 @@ class ReferenceCorpus:
         """Return whether two tokens may merge: what they spell is neither taken nor too long."""
         token = self.tokens[left] + self.tokens[right]
         is_short = self._max_token_bytes is None or len(token) <= self._max_token_bytes
-        return token not in self._taken and is_short
+        n_apart = len(token) - len(token.translate(None, self._apart))
+        return token not in self._taken and is_short and n_apart in (0, len(token))
 
     def merge(self, pair: Pair) -> None:
         """Merge a pair everywhere."""

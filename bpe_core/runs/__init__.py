@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Continuation,
         TermCost,
         TermMerges,
+        bytes_apart,
         reviving_tokens,
         spell_in_bytes,
         spelled_by,

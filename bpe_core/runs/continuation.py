@@ -15,9 +15,13 @@ from bpe_core.errors import ConfigError
 from bpe_core.tokenizer import Tokenizer, with_changes
 from bpe_core.trainers import LearnedMerges
 from bpe_core.types import Merge
+from bpe_core.unicode import to_printable
 
 # A longer token than any text is merged to; its parts would be too many to list.
 _MAX_REVIVED: Final = 500
+_NUMBERS: Final = bytes(
+    byte for byte in range(0x80, 0x100) if to_printable(bytes([byte])).isnumeric()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +199,25 @@ def reviving_tokens(base: Tokenizer) -> frozenset[bytes]:
                 left, right = text[:cut].encode(), text[cut:].encode()
                 found.add(left if right in parts else right)
     return frozenset(found - parts)
+
+
+def bytes_apart(base: Tokenizer) -> bytes:
+    """Return the bytes that Falcon's merges never join with others; none for another base.
+
+    Falcon writes bytes as GPT-2 does before it cuts out numbers, and six are numbers in that form,
+    such as 0xB2, which is ². A new token of such a byte and another would be in no text. A
+    tokenizer that was trained here with the pre-tokenizer falcon has such tokens.
+
+    >>> vocab = dict(enumerate([b"\xd0", b"\xb2", b"\xb5", b"\xd0\xb5"]))
+    >>> falcon = Tokenizer(vocab=vocab, merges=[(0, 2, 3)], pretokenizer="falcon")
+    >>> bytes_apart(falcon).hex(" ")
+    'b2 b3 b9 bc bd be'
+    """
+    if base.pretokenizer.name != "falcon" or base.base != "bytes":
+        return b""
+    made = (base.vocab[id] for id in base.table.made)
+    joined = any(0 < len(token.translate(None, _NUMBERS)) < len(token) for token in made)
+    return b"" if joined else _NUMBERS
 
 
 def spell_in_bytes(base: Tokenizer, id: int) -> tuple[int, ...]:

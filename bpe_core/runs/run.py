@@ -15,7 +15,13 @@ from bpe_core.corpus import Corpus, Split, TrainedOn, to_corpus
 from bpe_core.counting import Layout, at_step
 from bpe_core.errors import OutOfRangeError
 from bpe_core.extras import to_frame
-from bpe_core.runs.continuation import Continuation, TermCost, reviving_tokens, spelled_by
+from bpe_core.runs.continuation import (
+    Continuation,
+    TermCost,
+    bytes_apart,
+    reviving_tokens,
+    spelled_by,
+)
 from bpe_core.runs.token_curves import joined_tokens, lay_out_for, lay_out_tokens, tokens_on
 from bpe_core.runs.trace import trace_merges
 from bpe_core.tokenizer import Tokenizer
@@ -363,8 +369,13 @@ class TrainingRun(Immutable):
         tokens = self.tokens()
         forbidden = None
         if self.base is not None:
-            reviving = reviving_tokens(self.base)
-            forbidden = ForbiddenPairs(tokens, self.base.vocab, self.left_out, reviving)
+            forbidden = ForbiddenPairs(
+                tokens,
+                self.base.vocab,
+                self.left_out,
+                reviving_tokens(self.base),
+                bytes_apart(self.base),
+            )
         return AllowedPairs(tokens, self.config.max_token_bytes, forbidden)
 
     # Internals

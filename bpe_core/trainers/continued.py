@@ -23,7 +23,8 @@ class ForbiddenPairs:
     """Recognises pairs of ids whose joined bytes are a token of the base, or were left out.
 
     `tokens` are the bytes of each id. The sequence is kept and may grow. `reviving` are further
-    bytes that no merge may make, for the sake of tokens that no merge makes.
+    bytes that no merge may make, for the sake of tokens that no merge makes. Nor may a merge join a
+    byte that is `apart` with one that is not.
 
     >>> forbidden = ForbiddenPairs([b"h", b"u", b"hu", b"hug", b"g"], [3])
     >>> forbidden.has(2, 4), forbidden.has(0, 1)
@@ -38,8 +39,12 @@ class ForbiddenPairs:
         base_ids: Iterable[int],
         left_out: Sequence[bytes] = (),
         reviving: Iterable[bytes] = (),
+        apart: bytes = b"",
     ) -> None:
         self._tokens = tokens
+        self.apart = apart
+        """The bytes that merge only with one another."""
+        self._are_apart = np.zeros(0, np.bool_)
         self.left_out = frozenset(left_out)
         """The bytes that the user left out."""
         self.reviving = frozenset(reviving)
@@ -57,7 +62,11 @@ class ForbiddenPairs:
 
     def has(self, left: int, right: int) -> bool:
         """Return True if a pair must not merge."""
-        return self.spells(self._tokens[left] + self._tokens[right])
+        first, second = self._tokens[left], self._tokens[right]
+        return self.spells(first + second) or self._is_apart(first) != self._is_apart(second)
+
+    def _is_apart(self, token: bytes) -> bool:
+        return token[:1] in self.apart if token and self.apart else False
 
     def mask(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return bool[n]: which of many pairs must not merge; no id may be negative."""
@@ -69,6 +78,10 @@ class ForbiddenPairs:
         # Different bytes can have equal hashes, so the few that are found are compared.
         for place in np.flatnonzero(found).tolist():
             found[place] = self.has(int(left[place]), int(right[place]))
+        if self.apart:
+            if new := self._tokens[len(self._are_apart) :]:
+                self._are_apart = np.append(self._are_apart, [*map(self._is_apart, new)])
+            found |= self._are_apart[left] != self._are_apart[right]
         return found
 
     def hashes(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
@@ -127,8 +140,9 @@ class ContinuedVocabulary:
 
     New ids follow the highest id in use; ids that the base skips stay free. A pair whose bytes
     spell a token of the base, one that is `left_out` or one of `reviving` (see
-    `runs.continuation.reviving_tokens`) is forbidden. The trainers use this class
-    in the same way as `base_vocabulary.GrowingVocabulary`.
+    `runs.continuation.reviving_tokens`) is forbidden, and so is one that joins a byte that is
+    `apart` with another. The trainers use this class in the same way as
+    `base_vocabulary.GrowingVocabulary`.
 
     >>> vocabulary = ContinuedVocabulary({0: b"h", 1: b"u", 5: b"hu"})
     >>> len(vocabulary), vocabulary.next_id
@@ -142,13 +156,14 @@ class ContinuedVocabulary:
         vocab: Mapping[int, bytes],
         left_out: Sequence[bytes] = (),
         reviving: Iterable[bytes] = (),
+        apart: bytes = b"",
     ) -> None:
         self.tokens = [b""] * (1 + max(vocab))
         """tokens[id]: the bytes of a token; empty for an id that is not in use."""
         for id, token in vocab.items():
             self.tokens[id] = token
         self._n_free = len(self.tokens) - len(vocab)
-        self.forbidden = ForbiddenPairs(self.tokens, vocab, left_out, reviving)
+        self.forbidden = ForbiddenPairs(self.tokens, vocab, left_out, reviving, apart)
         """The pairs that must not merge."""
 
     def __len__(self) -> int:

@@ -40,7 +40,9 @@ def learn_merges(
     >>> learn_merges(layout, vocabulary, config, lambda done, saved, count: False).merges
     [(64, 65, 256), (256, 256, 257)]
     """
-    if not use_kernels(text_bytes(layout)):
+    # Kernels know no bytes that are apart, which only Falcon has.
+    is_plain = vocabulary.forbidden is None or not vocabulary.forbidden.apart
+    if not is_plain or not use_kernels(text_bytes(layout)):
         return incremental.learn_merges(layout, vocabulary, config, should_stop)
     # Imported when needed, because it loads the kernels.
     from bpe_core.trainers import compiled

@@ -16,7 +16,14 @@ import tokenizers
 import bpe_core as bpe
 from bpe_core.adapting import Adapted, extend, replace, shrink, trace_ids
 from bpe_core.corpus import load_sample
-from bpe_core.formats import adapted_files, dumps, loads, row_files
+from bpe_core.formats import (
+    adapted_files,
+    dumps,
+    loads,
+    read_description,
+    row_files,
+    run_by_library,
+)
 from bpe_core.formats.adapted.adapted_files import parts_table
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.published import CATALOGUE
@@ -89,6 +96,19 @@ def test_a_tokenizer_json_gives_equal_ids_in_tokenizers(name: str, how: str) -> 
         assert new["added_tokens"] == old["added_tokens"]
         assert old["model"]["vocab"].items() <= new["model"]["vocab"].items()
         assert new["model"]["merges"][: len(old["model"]["merges"])] == old["model"]["merges"]
+
+
+@pytest.mark.parametrize("how", ["extended", "replaced"])
+def test_falcons_new_tokens_do_not_cross_the_bytes_that_it_cuts_out(how: str) -> None:
+    # Its steps see bytes such as 0xB2, in the letter в, as numbers like ².
+    data = (TOKENIZERS / CATALOGUE["falcon"].file_name).read_bytes()
+    base = loads({"falcon.gguf": data})
+    made = adapt(base, how, corpus=bpe.Corpus.from_text(RUSSIAN))
+    files = adapted_files(made, {"falcon.gguf": data})
+    library = run_by_library(read_description(files))
+    assert library.engine.startswith("tokenizers")
+    for text in TEXTS[1:]:  # the first has bytes that are not tokens
+        assert library.encode(text) == made.tokenizer.encode(text)
 
 
 def without_vocabulary(described: dict[str, Any]) -> dict[str, Any]:

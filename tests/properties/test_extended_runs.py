@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import bpe_core as bpe
 from bpe_core.adapting import encode_word, extend
 from bpe_core.kernels import BETWEEN, MISSING
-from bpe_core.runs import PairLives, reviving_tokens, vocab_size_after
+from bpe_core.runs import PairLives, bytes_apart, reviving_tokens, vocab_size_after
 from bpe_core.trainers import apply_merge, choose_pair, count_pairs
 from bpe_core.types import Pair
 from bpe_core.vocabulary import count_uses, token_origin, uses_in_run
@@ -37,6 +37,7 @@ def pairs_at(case: Case, run: bpe.TrainingRun, step: int) -> dict[Pair, int]:
     taken = {*case.base.vocab.values(), *case.left_out, *reviving_tokens(case.base)}
     vocab = run.tokenizer.vocab
     most = case.max_token_bytes or 1 << 30
+    apart = {*bytes_apart(case.base)}
     return {
         (left, right): count
         for (left, right), count in count_pairs(
@@ -45,6 +46,7 @@ def pairs_at(case: Case, run: bpe.TrainingRun, step: int) -> dict[Pair, int]:
         if min(left, right) >= 0
         and vocab[left] + vocab[right] not in taken
         and len(vocab[left] + vocab[right]) <= most
+        and len({byte in apart for byte in vocab[left] + vocab[right]}) == 1
     }
 
 
