@@ -87,7 +87,7 @@ if TYPE_CHECKING:
         write_files,
     )
     from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
-    from bpe_core.formats.opening.engines import build_tokenizer, run_by_library
+    from bpe_core.formats.opening.engines import build_tokenizer, choose_engine, run_by_library
     from bpe_core.formats.opening.open_encoder import named_after_hub, open_encoder, open_plainest
     from bpe_core.formats.opening.opening import open_untrusted, read_description
     from bpe_core.formats.run_archive import load_run, read_config, run_to_bytes, save_run
