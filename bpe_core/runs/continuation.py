@@ -208,7 +208,7 @@ def bytes_apart(base: Tokenizer) -> bytes:
     such as 0xB2, which is ². A new token of such a byte and another would be in no text. A
     tokenizer that was trained here with the pre-tokenizer falcon has such tokens.
 
-    >>> vocab = dict(enumerate([b"\xd0", b"\xb2", b"\xb5", b"\xd0\xb5"]))
+    >>> vocab = dict(enumerate([b"\\xd0", b"\\xb2", b"\\xb5", b"\\xd0\\xb5"]))
     >>> falcon = Tokenizer(vocab=vocab, merges=[(0, 2, 3)], pretokenizer="falcon")
     >>> bytes_apart(falcon).hex(" ")
     'b2 b3 b9 bc bd be'
