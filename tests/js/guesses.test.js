@@ -100,7 +100,7 @@ suite("a guess", () => {
     const hug = opened("hug");
     const last = hug.n_merges - 1;
     assert.ok(raceAt(hug, last).length < 10);
-    assert.equal(verdict(last, nowhere, hug).text, "Not this one.# cannot be merged anywhere in the corpus now.");
+    assert.equal(verdict(last, nowhere, hug).text, "Not this one.# cannot be merged within any word now.");
   });
 
   test("under the other tie rule names that rule", () => {

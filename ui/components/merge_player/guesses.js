@@ -139,7 +139,7 @@ export function judgeGuess(run, step, guesses) {
     after: found
       ? ` occurs ${times(found.count)}, ${grouped(winner.count - found.count)} fewer.`
       : pairs.length < widthOfRace(run, step)
-        ? " cannot be merged anywhere in the corpus now."
+        ? " cannot be merged within any word now."
         : ` is not among the top ${pairs.length}.`,
   };
 }

@@ -13,7 +13,7 @@ const MAX_LENGTH_IN_SENTENCE = 14; // characters of a token, so that the sentenc
 
 const MAX_LARGE_RULE_LENGTH = 12; // characters of both tokens and the new one that fit on a phone in large type
 
-/** "Next, merge 46: l a → la occurs 1,379 times in the corpus."
+/** "Next, merge 46: l a → la occurs 1,379 times within words."
     @param {HTMLElement} element
     @param {Run} run
     @param {number} step */
@@ -38,5 +38,5 @@ export function writeSentence(element, run, step) {
   rule.classList.toggle("long", (rule.textContent ?? "").length > MAX_LARGE_RULE_LENGTH);
   const count = run.merge_count[step];
   const [number, noun] = count <= 2 ? [times(count), ""] : [grouped(count), " times"];
-  addPart(element, "span", "how-often").append("occurs ", bold(number), `${noun} in the corpus`);
+  addPart(element, "span", "how-often").append("occurs ", bold(number), `${noun} within words`);
 }
