@@ -30,6 +30,14 @@ _ROOT = Path(__file__).parent.parent
 FAVICON = str(_ROOT / "ui" / "data" / "favicon.png")
 
 
+_LOST_HERE: Final = (
+    "The server on this computer does not answer. If it was stopped, start it again as before, for "
+    "example with bpe explore or make run. This page then connects by itself."
+)
+_LOST_ELSEWHERE: Final = (
+    "The server does not answer. Check your connection to it. This page connects by itself once "
+    "it can."
+)
 _WITH_CORPUS: Final = ("Train", "Adapt")
 _TEXTS_ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "chat": ("Token boundaries",),
@@ -145,7 +153,7 @@ def follow_theme() -> None:
 
 def fix_page() -> None:
     """Correct what Streamlit's page does with presses, fields, the menu and the history."""
-    page_fixes(menu="Menu", key="page_fixes")
+    page_fixes(menu="Menu", lost_here=_LOST_HERE, lost_elsewhere=_LOST_ELSEWHERE, key="page_fixes")
 
 
 def _prepare_page(title: str) -> None:

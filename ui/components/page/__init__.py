@@ -17,7 +17,7 @@ _end_in_view = make_component(__file__, "end_in_view")
 _memory = make_component(__file__, "run_memory")
 
 
-def page_fixes(*, menu: str, key: str) -> None:
+def page_fixes(*, menu: str, lost_here: str, lost_elsewhere: str, key: str) -> None:
     """Install the fixes invisibly, once per page that the browser loads.
 
     - Text is sent soon after it was typed or pasted, not only when its field loses the focus.
@@ -28,8 +28,11 @@ def page_fixes(*, menu: str, key: str) -> None:
       button that opens it is named `menu`, as it shows: visitors who operate a page by voice say
       the word that they see.
     - A press on the help of a switch does not press the switch.
+    - A page that has lost its server says `lost_here` if that is on the visitor's own machine, and
+      otherwise `lost_elsewhere`.
     """
-    _fixes(key=key, data={"menu": menu})
+    lost = {"here": lost_here, "elsewhere": lost_elsewhere}
+    _fixes(key=key, data={"menu": menu, "lost": lost})
 
 
 def theme_watch(drawn_for: Literal["light", "dark"], *, key: str) -> None:

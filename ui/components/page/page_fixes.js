@@ -1,6 +1,7 @@
 // Install all fixes, once per page that the browser loads.
 
 import { replaceWithinPages } from "./addresses.js";
+import { explainLostConnection } from "./connection.js";
 import { commitFields } from "./fields.js";
 import { mendMenu } from "./menu.js";
 import { keepPresses } from "./presses.js";
@@ -10,7 +11,7 @@ import { keepPresses } from "./presses.js";
 /** @type {WeakSet<Document>} */
 const fixed = new WeakSet();
 
-/** @param {Component<{ menu: string }>} component */
+/** @param {Component<{ menu: string, lost: { here: string, elsewhere: string } }>} component */
 export default function mountPageFixes({ data, parentElement }) {
   const page = parentElement.ownerDocument;
   if (fixed.has(page)) return;
@@ -20,4 +21,5 @@ export default function mountPageFixes({ data, parentElement }) {
   commitFields(window);
   keepPresses(window);
   mendMenu(page, data.menu);
+  explainLostConnection(page, data.lost);
 }
