@@ -194,7 +194,7 @@ class ReadingBar:
         self._is_drawn = False
 
     def announce(self) -> None:
-        """Show at once what is read, if it is so much that a process reads it."""
+        """Show immediately what is read, if it is so much that a process reads it."""
         if worth_a_process(self._files):
             self._draw(0.0, f"Reading {self._what()}, {size_text(self._megabytes * 1e6)}.")
 
