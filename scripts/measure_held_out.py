@@ -62,7 +62,7 @@ def main() -> None:
                 true.append(signed(truth))
                 shares.append(unseen)
             name = f"{title}, {corpus.n_bytes / 1e6:.0f} MB, {corpus.n_sources:,} documents"
-            told = "default" if way is None else f"by {way}".replace("by lines", "lines")
+            told = "by default" if way is None else f"by {way}".replace("by lines", "lines")
             cells = [name if way == WAYS[0] else "", told]
             cells += ["; ".join(said), "; ".join(true), f"{sum(shares) / len(shares):.1%}"]
             lines.append(f"| {' | '.join(cells)} |")
