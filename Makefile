@@ -1,5 +1,6 @@
 # make run     set up the environment and start the app
-# make test    set up everything, with a browser, and run all checks
+# make test    set up everything, with a browser, and run the checks
+# make test-more   repeat the costly ones on more files; CI runs both
 # make quick   run the checks to use while working: lint, types of changed files, tests without
 #              browser, app or peers, except those marked as slow
 # make js      check the modules that run in the browser: types, lint, and their logic in Node
@@ -30,7 +31,7 @@ PART ?=
 # The app that the static site's pages link to; empty: a page tells how to start one.
 APP ?=
 
-.PHONY: run test quick search fuzz bench docs site lint types js js-types js-lint js-tests browser proxy ranks shelf clean
+.PHONY: run test test-more quick search fuzz bench docs site lint types js js-types js-lint js-tests browser proxy ranks shelf clean
 
 run: .venv/run.stamp
 	$(BIN)/python -m bpe_core.kernels.compiling
@@ -38,7 +39,11 @@ run: .venv/run.stamp
 
 test: lint types js browser proxy ranks
 	$(BIN)/python -m bpe_core.kernels.compiling
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not more"
+
+test-more: ranks
+	$(BIN)/python -m bpe_core.kernels.compiling
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m more
 
 quick: lint js .venv/dev.stamp
 	scripts/check_changed_types.sh

@@ -18,6 +18,7 @@ from bpe_core.corpus import load_sample
 from bpe_core.formats import AcrossWordsTokenizer, open_encoder, read_description, run_by_library
 from bpe_core.tokenizer import BatchEncoder
 from bpe_core.vocabulary import find_unreachable
+from tests.more_cases import first_of
 from tests.oracles import TOKENIZERS, merge_whole, one_at_a_time
 
 LLAMA_CPP = TOKENIZERS / "llama.cpp"
@@ -75,7 +76,7 @@ name = one_at_a_time(opened, library)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FILES, indirect=True)
+@pytest.mark.parametrize("name", first_of(FILES, "Llama 2", "Llama, GGUF"), indirect=True)
 def test_ids_and_places_are_those_of_the_library(name: str) -> None:
     ours, theirs = opened(name), library(name)
     assert theirs.engine.startswith(("tokenizers", "sentencepiece"))
@@ -98,7 +99,7 @@ def test_special_tokens_are_found_as_by_the_library(name: str) -> None:
         assert ours.encode(text, "all") == theirs.encode(text, "all"), text
 
 
-@pytest.mark.parametrize("name", FILES, indirect=True)
+@pytest.mark.parametrize("name", first_of(FILES, "Llama 2", "Llama, GGUF"), indirect=True)
 @pytest.mark.slow
 def test_cuts_change_nothing(name: str) -> None:
     ours = opened(name)

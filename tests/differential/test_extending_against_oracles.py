@@ -21,6 +21,7 @@ from bpe_core.formats import dumps
 from bpe_core.kernels import compile_kernels
 from tests.differential.test_training_against_huggingface import MULTILINGUAL
 from tests.extending import spell_in_base
+from tests.more_cases import first_of
 from tests.oracles import GPT2_PATTERN, opened_by_name, tiktoken_gpt2, tokenizers_gpt2
 
 N_TEXTS = 3_000
@@ -80,7 +81,7 @@ def test_the_base_of_extended_gpt2_is_what_tiktoken_and_tokenizers_encode() -> N
     assert n_after < 0.95 * n_before
 
 
-@pytest.mark.parametrize("name", ["llama3", "qwen2", "mistral-nemo"])
+@pytest.mark.parametrize("name", first_of(["llama3", "qwen2", "mistral-nemo"], "llama3"))
 def test_extended_published_tokenizers_keep_their_bases_ids(name: str) -> None:
     run = extended(name)
     base = run.base
@@ -93,7 +94,7 @@ def test_extended_published_tokenizers_keep_their_bases_ids(name: str) -> None:
     assert sum(map(len, after)) < 0.97 * sum(map(len, before))
 
 
-@pytest.mark.parametrize("name", ["gpt2", "llama3", "qwen2"])
+@pytest.mark.parametrize("name", first_of(["gpt2", "llama3", "qwen2"], "gpt2"))
 def test_an_extended_tokenizer_json_encodes_alike_in_tokenizers(name: str) -> None:
     run = extended(name)
     (data,) = dumps(run.tokenizer, "huggingface").values()

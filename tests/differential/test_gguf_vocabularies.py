@@ -13,6 +13,7 @@ import bpe_core as bpe
 from bpe_core.formats import read_description, read_files_at
 from bpe_core.formats.opening.engines import choose_engine
 from bpe_core.tokenizer import NamedEncoder
+from tests.more_cases import first_of
 from tests.oracles import TOKENIZERS
 
 FOLDER = TOKENIZERS / "llama.cpp"
@@ -56,7 +57,7 @@ def opened(file: Path) -> NamedEncoder:
     return choose_engine(read_description(read_files_at(file)))[1]
 
 
-@pytest.mark.parametrize("name", TESTED)
+@pytest.mark.parametrize("name", first_of(TESTED, "bert-bge", "gpt-2", "llama-spm", "qwen2"))
 def test_ids_equal_those_of_the_models_own_tokenizer(name: str) -> None:
     file = FOLDER / f"ggml-vocab-{name}.gguf"
     encoder = opened(file)

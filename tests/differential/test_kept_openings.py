@@ -10,6 +10,7 @@ import bpe_core as bpe
 from bpe_core.formats import OwnEncoder
 from bpe_core.tokenizer import StoredTable
 from tests.differential.test_across_words import hostile_texts
+from tests.more_cases import first_of
 from tests.oracles import TOKENIZERS
 
 FILES = (
@@ -29,7 +30,7 @@ FILES = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", first_of(FILES, "llama2.json", "qwen3.json"))
 def test_a_second_opening_encodes_as_the_first(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

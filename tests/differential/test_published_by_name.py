@@ -22,6 +22,7 @@ from bpe_core.formats.gguf.gguf_header import parse_gguf
 from bpe_core.formats.gguf.gguf_vocabulary import from_gguf
 from bpe_core.published import CATALOGUE, NAMES
 from bpe_core.tokenizer import Encoder
+from tests.more_cases import first_of
 from tests.oracles import TOKENIZERS, one_at_a_time, opened_by_name, tiktoken_gpt2
 from tests.strategies import hostile_texts, texts
 
@@ -49,7 +50,8 @@ PATTERNS = {
 LARGE = ("gemma", "gemma3", "gemini", "command-r")
 WITH_ADDED = ("deepseek-v3", "claude-2", "falcon")
 OTHERS = [*WITH_ADDED, *(name for name in NAMES if name not in (*WITH_ADDED, *LARGE))]
-each = pytest.mark.parametrize("name", [*OTHERS, *LARGE], indirect=True)
+FIRST = ("deepseek-v3", "llama3", "mistral-7b", "qwen2")
+each = pytest.mark.parametrize("name", first_of([*OTHERS, *LARGE], *FIRST), indirect=True)
 CATASTROPHES = ["^" * 3_000, "a" * 20_000, " " * 3_000, "\n" * 2_000, "\r\n" * 500, "0" * 2_000]
 PLACES = [
     "",
@@ -174,7 +176,7 @@ def test_sentences_of_many_languages_equal_the_library(name: str) -> None:
             assert_same(name, sentence)
 
 
-@pytest.mark.parametrize("name", OTHERS, indirect=True)
+@pytest.mark.parametrize("name", first_of(OTHERS, *FIRST), indirect=True)
 @settings(max_examples=200)
 @given(text=st.one_of(hostile_texts, texts))
 def test_ids_equal_the_library(name: str, text: str) -> None:
