@@ -6,7 +6,7 @@ data="${BPE_DATA:-/data}"
 umask 077
 
 # Exits with a message if a setting is invalid.
-.venv/bin/python -m ui.host.settings --check
+.venv/bin/python -m ui.host.server_settings --check
 
 if ! mkdir -p "$data/runs" "$data/kernels" 2>/dev/null || [ ! -w "$data/runs" ]; then
   echo "BPE Explorer did not start: $data cannot be written by user $(id -u)." >&2

@@ -14,7 +14,6 @@ from tests.app_pages import PAGES, PAGES_OF_A_RUN, START
 from tests.new_process import ROOT
 from ui.run import results
 from ui.shell import frame, recent_runs
-from ui.train import result_card
 
 # Joined from two parts, because the log quotes the source line that raised.
 TYPED = "what a visitor " + "typed"
@@ -58,7 +57,7 @@ def test_the_other_pages_work_when_one_fails(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id = store_hugs()
-    monkeypatch.setattr(result_card, "show_result", fail)
+    monkeypatch.setattr("ui.train.show_result", fail)
     app = open_app("train", run=run_id)
     assert "This page stopped" in errors(app)
     assert picker_label(app).startswith("Run: Hugs")
@@ -117,7 +116,7 @@ def test_an_error_of_the_package_is_shown_with_its_own_message(
     def refuse(*_: object, **__: object) -> None:
         raise ConfigError("Choose <b>another</b> size.")
 
-    monkeypatch.setattr(result_card, "show_result", refuse)
+    monkeypatch.setattr("ui.train.show_result", refuse)
     app = open_app("train")
     assert errors(app).startswith("Choose <b>another</b> size.")
     assert "\\<b\\>" in app.error[0].value
@@ -158,5 +157,5 @@ def test_a_failure_of_the_picker_leaves_the_page_working(
 
 def test_every_fragment_has_a_boundary() -> None:
     for path in [ROOT / "app.py", *ROOT.glob("ui/**/*.py"), *ROOT.glob("pages/*.py")]:
-        if path.name != "error_boundary.py":
+        if path.name != "failures.py":
             assert "st.fragment" not in path.read_text(encoding="utf-8"), path
