@@ -61,7 +61,9 @@ def test_a_folder_is_written_for_transformers(name: str) -> None:
     bpe.save(TOKENIZER, name)
     assert sorted(path.name for path in Path(name).iterdir()) == names
     succeed("train", "notes.txt", "--vocab-size", "280", "--out", name)
-    assert sorted(path.name for path in Path(name).iterdir()) == names
+    # And what it was trained on.
+    written = {path.name for path in Path(name).iterdir()}
+    assert written == {*names, "tokenizer.training.json"}
 
 
 def test_a_format_of_one_file_is_put_into_a_new_folder() -> None:
