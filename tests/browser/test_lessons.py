@@ -105,10 +105,11 @@ def test_a_lesson_for_print_is_on_all_pages_of_the_paper(tab: Page) -> None:
     open_step(tab, f"{link[1:]}")
     wait_until_idle(tab)
     expect(question(tab)).to_have_count(12)
-    n_pages = len(re.findall(rb"/Type\s*/Page[^s]", tab.pdf(format="A4")))
-    assert n_pages >= 4
     tab.emulate_media(media="print")
     expect(tab.get_by_test_id("stHeader")).to_be_hidden()
+    expect(tab.get_by_test_id("stMain")).to_have_css("position", "static")
+    n_pages = len(re.findall(rb"/Type\s*/Page[^s]", tab.pdf(format="A4")))
+    assert n_pages >= 4
     tab.emulate_media(media="screen")
     tab.get_by_role("button", name="Back to the lesson").click()
     expect(question(tab)).to_have_count(1)
