@@ -29,8 +29,7 @@ def _charts(app: AppTest) -> dict[str, Any]:
     figures = {}
     for element in app.get("plotly_chart"):
         figure = json.loads(element.proto.spec)
-        texts = {a["text"] for a in figure["layout"].get("annotations", [])}
-        units = texts & {
+        units = {figure["layout"].get("title", {}).get("text")} & {
             "bytes per token",
             "count",
             "count of the winning pair",
@@ -38,7 +37,7 @@ def _charts(app: AppTest) -> dict[str, Any]:
             "tokens in the corpus",
         }
         name = units.pop() if units else figure["data"][0]["type"]
-        of_all_pairs = "rank of the pair" in texts
+        of_all_pairs = "rank of the pair" in json.dumps(figure["layout"])
         figures["count of all" if of_all_pairs else name] = figure
     return figures
 
@@ -91,7 +90,7 @@ def test_the_bars_and_the_table_hold_the_pairs_with_the_merge_of_each(
 ) -> None:
     app = open_app(PAGE, step="45")
     run = load_run(SAMPLE_RUN_ID).run
-    (bars,) = _charts(app)["bar"]["data"]
+    bars = _charts(app)["bar"]["data"][0]
     assert bars["x"] == [count for _, _, count in run.top_pairs(45, 12)]
     assert bars["x"][0] == run.merges[45].count
     app.toggle[0].set_value(True).run()
@@ -274,7 +273,8 @@ def test_a_check_begins_when_asked_and_shows_the_figures_of_the_core(open_app: O
     charts: dict[str, Any] = {}
     for element in app.get("plotly_chart"):
         figure = json.loads(element.proto.spec)
-        charts |= {note["text"]: figure for note in figure["layout"].get("annotations", [])}
+        if "title" in figure["layout"]:
+            charts[figure["layout"]["title"]["text"]] = figure
     jaccard, equal = charts["shared with the whole text, in %"]["data"]
     assert equal["y"] == [100 * each.share_of_equal_tokens for each in found]
     assert jaccard["y"] == [100 * each.weighted_jaccard for each in found]

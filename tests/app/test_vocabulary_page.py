@@ -282,7 +282,7 @@ def shown_script_merges(app: AppTest) -> dict[str, int]:
     (curves,) = [
         chart["data"] for chart in charts if "merges of the script" in json.dumps(chart["layout"])
     ]
-    return {curve["name"]: curve["y"][-1] for curve in curves}
+    return {curve["name"]: curve["y"][-1] for curve in curves if "name" in curve}
 
 
 @pytest.mark.parametrize("base", ["bytes", "characters"])

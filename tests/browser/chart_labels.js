@@ -15,7 +15,7 @@
         box.top < room.top - slack || box.bottom > room.bottom + slack;
       if (isCut) found.push(`${name}: "${text}" is cut`);
     }
-    const labels = boxes(".xtick text, .ytick text, .annotation text");
+    const labels = boxes(".xtick text, .ytick text, .y2tick text, .annotation text, .gtitle, .xtitle");
     labels.forEach((one, place) => {
       for (const other of labels.slice(place + 1)) {
         const across = Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left);

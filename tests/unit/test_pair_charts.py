@@ -38,11 +38,11 @@ def test_bars_hold_the_counts_with_the_winner_filled_and_ties_outlined(theme):
     figure: Any = pair_charts.top_pair_bars(
         [("l", "a"), ("s", "s"), ("t", "h")], [9, 9, 4], [True, True, False], theme=theme
     )
-    (bars,) = figure.data
+    bars = figure.data[0]
     assert bars.x == (9, 9, 4)
     assert bars.marker.color == (colours.chosen, "rgba(0,0,0,0)", colours.bar)
     assert bars.marker.line.color == (colours.chosen, colours.chosen, colours.bar)
-    assert [re.sub("<[^>]*>", "", text).split() for text in bars.text] == [
+    assert [re.sub("<[^>]*>", "", text).split() for text in figure.layout.yaxis2.ticktext] == [
         ["9"],
         ["9", "tie"],
         ["4"],
@@ -111,10 +111,8 @@ def test_the_rank_curve_has_both_axes_in_powers_of_ten():
     assert list(figure.data[0].x) == ranks.tolist()
     assert list(figure.data[0].y) == counts.tolist()
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
-    assert figure.layout.yaxis.tickvals == (1, 10, 100, 1_000)
-    # The last rank has a label, and that of 1,000 would touch it.
-    assert figure.layout.xaxis.tickvals == (1, 10, 100, 2_142)
-    assert figure.layout.xaxis.ticktext[-1] == "2,142"
+    assert figure.layout.xaxis.dtick == figure.layout.yaxis.dtick == 1
+    assert figure.layout.xaxis.range[1] > np.log10(2_142)
 
 
 def test_after_the_last_merge_no_rank_is_marked():
@@ -122,7 +120,7 @@ def test_after_the_last_merge_no_rank_is_marked():
         np.array([1, 2]), np.array([7, 1]), chosen=False, theme="light"
     )
     assert len(figure.data) == 1
-    assert figure.layout.yaxis.tickvals == (1, 2, 5)
+    assert figure.layout.yaxis.dtick == "D2"
 
 
 def test_the_selected_pair_has_its_own_frame():
@@ -144,7 +142,6 @@ def test_a_life_is_drawn_in_steps_from_birth_to_end():
     assert (end.x, end.y) == ((52,), (66,))
     assert (ring.x, ring.y) == ((45,), (70.0,))
     assert figure.layout.xaxis.range == (31, 52)
-    assert figure.layout.xaxis.ticktext == ("31", "40", "52")
 
 
 def test_the_first_rank_is_at_the_top_and_a_pair_without_occurrences_has_none():

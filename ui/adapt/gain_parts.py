@@ -39,7 +39,6 @@ from ui.shell import frame
 from ui.tokenizers import COSTS_SAY, ask_for_rates, embedding_table_rows, text_rows, window_rows
 
 _HEIGHT = 292
-_MARGINS = 72
 _OWN_TEXT: Final = "Your text"
 _FIRST_TEXT: Final = "Write or paste a text here that is outside your domain."
 _MIN_TOP = 1.0
@@ -82,11 +81,10 @@ def fewer_tokens(
     low = min(0.0, *(float(curve.values.min()) for curve in curves)) * 1.04
     value_axis(figure, "y", low, top)
     ends = [
-        (curve.name, float(curve.values[-1]), colour)
+        (f"{curve.name} {curve.values[-1]:z.2f}", float(curve.values[-1]), colour)
         for curve, (colour, _) in zip(curves, looks, strict=False)
     ]
-    pixels = (_HEIGHT - _MARGINS) / (top - low)
-    label_ends(figure, x=int(steps[-1]), ends=ends, pixels_per_unit=pixels)
+    label_ends(figure, ends)
     merges_axis(figure, int(steps[-1]), counts=counts)
     name_value_axis(figure, "fewer tokens than the base, in %", theme)
     mark_step(figure, marked, theme)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from itertools import takewhile
@@ -16,23 +15,19 @@ from bpe_core.comparison import TextPart, signed
 from ui.compare.verdict_words import figure_words
 from ui.look import (
     CURVE_WIDTH,
-    LABEL_STANDOFF,
-    NARROWEST,
     PALETTES,
     Palette,
     Theme,
     counts_axis,
     empty_figure,
     escaped,
-    make_room,
-    make_room_beside,
+    label_ends,
+    label_right,
     merges_axis,
     name_base_axis,
-    name_ticks,
     name_value_axis,
     set_axis,
     shorten_end,
-    text_width,
     told_apart,
     value_axis,
 )
@@ -42,12 +37,12 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "pentago
 _DASHES = ("solid", "6px,4px", "2px,3px", "8px,3px,2px,3px")
 _CURVES_HEIGHT = 380
 _MAX_CURVES = 8
-_LABEL_PITCH = 17
+_MAX_FACTORS = 5
 _LANGUAGE_ROW: Final = 20
 _MAX_LANGUAGE_LENGTH = 18
 _MAX_SCRIPT_LENGTH = 14
 _MAX_LEGEND_LENGTH = 30
-_GAP = 8
+_MAX_BAR_LENGTH = 28
 # The bars of more than two tokenizers, in pixels: each has a line with the name above it.
 _HEADING: Final = 26
 _NAME: Final = 19
@@ -80,7 +75,7 @@ def language_dots(
     # The legend's rows are added to the height of the chart.
     legend = 22 * math.ceil(len(series) / 2) if len(series) > 3 else 0
     figure = empty_figure(
-        theme, height=n * _LANGUAGE_ROW + 96 + legend, left=8, right=24, top=40, bottom=44
+        theme, height=n * _LANGUAGE_ROW + 96 + legend, right=24, top=40, bottom=44
     )
     _name_rows(figure, [shorten_end(name, _MAX_LANGUAGE_LENGTH) for name in languages], colours)
     values = [value for _, found, _ in series for value in found if not math.isnan(value)]
@@ -155,13 +150,12 @@ def script_curves(
         ends.append(
             (
                 f"{shorten_end(name, _MAX_SCRIPT_LENGTH)} {int(after[-1]):,}",
-                math.log10(after[-1]),
+                int(after[-1]),
                 colour,
             )
         )
     counts_axis(figure, highest)
-    top = math.log10(max(highest, 2)) * 1.05
-    _name_ends(figure, n_merges, ends, pixels_per_unit=(_CURVES_HEIGHT - 80) / top)
+    label_ends(figure, ends, is_log=True)
     merges_axis(figure, n_merges)
     name_value_axis(figure, "merges of the script", theme)
     return figure
@@ -174,8 +168,6 @@ def _series_colour(colours: Palette, place: int) -> str:
 
 def _name_rows(figure: go.Figure, names: Sequence[str], colours: Palette) -> None:
     """Label the rows of a chart on the left, the first on top; the names are escaped already."""
-    widest = max((text_width(html.unescape(name)) for name in names), default=0)
-    make_room(figure, "l", LABEL_STANDOFF + text_width(" ") + widest)
     set_axis(
         figure,
         "y",
@@ -184,59 +176,22 @@ def _name_rows(figure: go.Figure, names: Sequence[str], colours: Palette) -> Non
         tickvals=list(range(len(names))),
         ticktext=[f"{name} " for name in names],
         tickfont={"color": colours.text},
-        # Lets the browser make room for scripts with wider letters than those estimated here.
-        automargin="left",
     )
 
 
 def _factor_axis(figure: go.Figure, values: Sequence[float]) -> None:
     low = math.floor(math.log2(min([*values, 1.0])))
     high = math.ceil(math.log2(max([*values, 2.0])))
-    candidates: list[list[float]] = []
-    for pitch in (1, 2, 3, 5, 99):
-        between = {power for power in range(low, high) if power % pitch == 0}
-        candidates.append([2.0**power for power in sorted({low, *between, high})])
-    candidates.append([2.0**low, 2.0**high])
-    name_ticks(
+    doublings = math.ceil((high - low) / _MAX_FACTORS)
+    set_axis(
         figure,
         "x",
-        candidates,
-        place=lambda tick: (math.log2(tick) - low) / (high - low),
-        label=_factor,
         type="log",
         range=[math.log10(2.0**low) - 0.02, math.log10(2.0**high) + 0.02],
+        dtick=doublings * math.log10(2),
+        exponentformat="none",
+        ticksuffix="×",
     )
-
-
-def _factor(value: float) -> str:
-    """Format a power of 2 as a factor.
-
-    >>> _factor(4.0), _factor(0.5)
-    ('4×', '1/2×')
-    """
-    return f"{value:,.0f}×" if value >= 1 else f"1/{1 / value:,.0f}×"
-
-
-def _name_ends(
-    figure: go.Figure, x: int, ends: Sequence[tuple[str, float, str]], *, pixels_per_unit: float
-) -> None:
-    """Label each curve at its end, moving lower labels down so that none touch."""
-    lowest = math.inf
-    for text, value, colour in sorted(ends, key=lambda end: -end[1]):
-        wanted = value * pixels_per_unit
-        placed = min(wanted, lowest - _LABEL_PITCH)
-        lowest = placed
-        make_room_beside(figure, html.unescape(text), _GAP)
-        figure.add_annotation(
-            text=text,
-            x=x,
-            y=value,
-            xshift=_GAP,
-            yshift=placed - wanted,
-            xanchor="left",
-            showarrow=False,
-            font={"color": colour},
-        )
 
 
 def kind_bars(
@@ -248,8 +203,7 @@ def kind_bars(
     of_kind = _HEADING + _ROW * len(series) + _BETWEEN_KINDS
     height = of_kind * len(kinds)
     figure = empty_figure(theme, height=height, left=_SIDE, right=_SIDE, top=0, bottom=0)
-    room = NARROWEST - 2 * _SIDE - text_width(f"{highest:,}  ")
-    names = told_apart([name for name, _ in series], int(room / text_width("n")))
+    names = told_apart([name for name, _ in series], _MAX_BAR_LENGTH)
     # The vertical axis is in pixels.
     tops = [place * of_kind for place in range(len(kinds))]
     for kind, top in zip(kinds, tops, strict=True):
@@ -296,16 +250,16 @@ def part_dots(parts: Sequence[TextPart], *, theme: Theme) -> go.Figure:
     colours = PALETTES[theme]
     shown = [part for part in parts if part.theirs]
     height = len(shown) * _PART_ROW + 32
-    figure = empty_figure(theme, height=height, left=8, right=8, top=4, bottom=28)
+    figure = empty_figure(theme, height=height, right=8, top=4, bottom=28)
     _name_rows(figure, _row_names([part.name for part in shown]), colours)
     labels = [figure_words(part) for part in shown]
-    make_room(figure, "r", 10 + max(text_width(f"{label} ") for label in labels))
     ends = [end for part in shown for end in (part.low, part.high, part.percent_fewer)]
     drawn = [min(max(end, _MIN_PERCENT), 100.0) for end in ends if not math.isnan(end)]
     low, high = min([*drawn, 0.0]), max([*drawn, 0.0])
     margin = 0.04 * max(high - low, 1.0)
     set_axis(figure, "x", range=[low - margin, high + margin], showticklabels=False, showline=False)
     set_axis(figure, "y", showline=False)
+    label_right(figure, list(range(len(shown))), labels, colours.text)
     figure.add_vline(x=0, line={"color": colours.muted, "width": 1.5}, layer="below")
     for place, (part, label) in enumerate(zip(shown, labels, strict=True)):
         is_cut = part.percent_fewer < _MIN_PERCENT
@@ -337,16 +291,6 @@ def part_dots(parts: Sequence[TextPart], *, theme: Theme) -> go.Figure:
             },
             cliponaxis=False,
             hovertemplate=f"{words}{interval}<extra></extra>",
-        )
-        figure.add_annotation(
-            text=label,
-            xref="paper",
-            x=1,
-            y=place,
-            xshift=10,
-            xanchor="left",
-            showarrow=False,
-            font={"color": colours.text},
         )
     for text, anchor, shift in (("more ←", "right", -6), ("→ fewer", "left", 6)):
         figure.add_annotation(

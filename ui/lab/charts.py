@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 
 from ui.look import (
     CURVE_WIDTH,
-    LABEL_STANDOFF,
     PALETTES,
+    Axis,
     Theme,
     empty_figure,
     escaped,
-    make_room,
-    make_room_beside,
+    label_ends,
+    label_right,
     name_base_axis,
-    name_ticks,
     name_value_axis,
-    plain_number,
+    power_ticks,
     set_axis,
-    size_text,
-    text_width,
 )
 
 _ROW = 34
 _NAME_SIZE = 14
-_GAP = 10
 _DASHES = ("2px,3px", "solid", "6px,4px")
 
 
@@ -47,10 +43,7 @@ def speed_dots(
     """
     colours = PALETTES[theme]
     n = len(names)
-    figure = empty_figure(theme, height=n * _ROW + 60, left=8, top=8, bottom=44)
-    texts = [f"  {speed_text(speed)}" for speed in speeds]
-    make_room(figure, "l", LABEL_STANDOFF + _GAP + _widest(names))
-    make_room(figure, "r", _GAP + _widest(texts))
+    figure = empty_figure(theme, height=n * _ROW + 60, top=8)
     low = 10 ** math.floor(math.log10(min(speeds, default=1.0)))
     high = max([*speeds, low * 10])
     fills = [colours.primary if is_own else colours.muted for is_own in own]
@@ -67,7 +60,7 @@ def speed_dots(
     figure.add_scatter(
         x=list(speeds),
         y=list(range(n)),
-        mode="markers+text",
+        mode="markers",
         marker={
             "size": 12,
             "color": [
@@ -76,21 +69,11 @@ def speed_dots(
             ],
             "line": {"color": fills, "width": 2},
         },
-        text=texts,
-        textposition="middle right",
-        textfont={"color": colours.text, "size": _NAME_SIZE},
         cliponaxis=False,
         customdata=[escaped(name) for name in names],
         hovertemplate="%{customdata}: %{x:.3g} MB/s<extra></extra>",
     )
-    _log_axis(
-        figure,
-        "x",
-        range=(math.log10(low), math.log10(high) + 0.1),
-        ticks=_powers(low, high),
-        label=plain_number,
-        showgrid=True,
-    )
+    _log_axis(figure, "x", math.log10(low), math.log10(high) + 0.1, showgrid=True)
     set_axis(
         figure,
         "y",
@@ -100,6 +83,7 @@ def speed_dots(
         ticktext=[f"{escaped(name)} " for name in names],
         tickfont={"color": colours.text, "size": _NAME_SIZE},
     )
+    label_right(figure, list(range(n)), [speed_text(speed) for speed in speeds], colours.text)
     name_base_axis(figure, "MB/s")
     return figure
 
@@ -112,6 +96,7 @@ def growth_curves(
     figure = empty_figure(theme, height=360, top=36)
     sizes = [size for xs, _ in curves.values() for size in xs] or [1]
     times = [seconds for _, ys in curves.values() for seconds in ys] or [1.0]
+    ends: list[tuple[str, float, str]] = []
     for place, (name, (xs, ys)) in enumerate(curves.items()):
         colour = colours.primary if name == own else (colours.muted, colours.other)[place > 1]
         figure.add_scatter(
@@ -125,35 +110,14 @@ def growth_curves(
             hovertemplate="%{customdata}: %{x:,} bytes in %{y:.3g} s<extra></extra>",
         )
         if xs:
-            make_room_beside(figure, name, _GAP)
-            figure.add_annotation(
-                text=f"<b>{escaped(name)}</b>",
-                x=math.log10(xs[-1]),
-                y=math.log10(ys[-1]),
-                xshift=_GAP,
-                xanchor="left",
-                showarrow=False,
-                font={"color": colour},
-            )
-    low_x, high_x = 10 ** math.floor(math.log10(min(sizes))), max(sizes)
-    low_y, high_y = 10 ** math.floor(math.log10(min(times))), max(times)
-    _log_axis(
-        figure,
-        "y",
-        range=(math.log10(low_y), max(math.log10(high_y) + 0.15, math.log10(low_y) + 1)),
-        ticks=_powers(low_y, max(high_y, 10 * low_y)),
-        label=plain_number,
-    )
-    _log_axis(
-        figure,
-        "x",
-        # A single size spans no range, so the axis shows the decade that contains it.
-        range=(math.log10(min(sizes)) - 0.08, math.log10(high_x) + 0.08)
-        if min(sizes) < high_x
-        else (math.log10(low_x), math.log10(low_x) + 1),
-        ticks=_powers(low_x, max(high_x, 10 * low_x)),
-        label=size_text,
-    )
+            ends.append((escaped(name), ys[-1], colour))
+    first, last = math.log10(min(sizes)), math.log10(max(sizes))
+    low, high = math.floor(math.log10(min(times))), math.log10(max(times))
+    _log_axis(figure, "y", low, max(high + 0.15, low + 1))
+    # A single size spans no range, so the axis shows the decade that contains it.
+    start = first - 0.08 if first < last else math.floor(first)
+    _log_axis(figure, "x", start, max(last + 0.08, start + 1), exponentformat="B")
+    label_ends(figure, ends, is_log=True)
     name_value_axis(figure, "seconds", theme)
     name_base_axis(figure, "bytes of text")
     return figure
@@ -172,32 +136,13 @@ def speed_text(speed: float) -> str:
 
 def _log_axis(
     figure: go.Figure,
-    axis: Literal["x", "y"],
+    axis: Axis,
+    low: float,
+    high: float,
     *,
-    range: tuple[float, float],
-    ticks: Sequence[float],
-    label: Callable[[float], str],
+    exponentformat: str = "none",  # 0.001 seconds are no “1 m”
     **properties: Any,
 ) -> None:
-    """Set a log axis, and label as many of its ticks as there is room for."""
-    low, high = range
-    inside = [tick for tick in ticks if low <= math.log10(tick) <= high]
-    name_ticks(
-        figure,
-        axis,
-        (inside[::pitch] for pitch in (1, 2, 3)),
-        place=lambda tick: (math.log10(tick) - low) / (high - low),
-        label=label,
-        type="log",
-        range=list(range),
-        **properties,
-    )
-
-
-def _widest(labels: Sequence[str]) -> int:
-    return max((text_width(label, _NAME_SIZE) for label in labels), default=0)
-
-
-def _powers(low: float, high: float) -> list[float]:
-    first, last = round(math.log10(low)), math.floor(math.log10(high))
-    return [10.0**power for power in range(first, last + 1)]
+    """Draw an axis in powers of ten, from 10**low to 10**high."""
+    ticks = {"dtick": power_ticks(high - low), "exponentformat": exponentformat}
+    set_axis(figure, axis, type="log", range=[low, high], **ticks, **properties)

@@ -3,7 +3,7 @@
 In: numbers, a token's bytes, or what is known of a run. Out: Plotly figures in the colours of the
 theme, and labels that are safe to show.
 
-Open `labels` first, then `chart_style`. `chart_axes` labels the axes, `chart_labels` measures
+Open `labels` first, then `chart_style`. `chart_axes` draws the axes, `chart_labels` shortens
 labels, and `charts` draws what several pages share. `run_names` labels runs, no two alike.
 """
 
@@ -15,15 +15,13 @@ from bpe_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from ui.look import charts
     from ui.look.chart_axes import (
-        NARROWEST,
         counts_axis,
         label_ends,
-        make_room_beside,
+        label_right,
         merges_axis,
         name_base_axis,
-        name_ticks,
         name_value_axis,
-        plain_number,
+        power_ticks,
         ranks_axis,
         tokens_axis,
         value_axis,
@@ -31,24 +29,22 @@ if TYPE_CHECKING:
     from ui.look.chart_labels import (
         columns,
         escaped,
-        mono_width,
         shorten_end,
         shorten_start,
-        text_width,
         told_apart,
     )
     from ui.look.chart_style import (
         BAR_PITCH,
         CONFIG,
         CURVE_WIDTH,
-        LABEL_STANDOFF,
         MONO,
+        NARROWEST,
         PALETTES,
+        Axis,
         Mark,
         Palette,
         Theme,
         empty_figure,
-        make_room,
         mark_step,
         set_axis,
     )

@@ -1,13 +1,8 @@
-"""Escape and shorten labels of charts, and estimate their width.
-
-Python cannot measure text, and letting the browser do it would draw each chart twice. So widths are
-estimated from the fonts that Streamlit ships, rounded up.
-"""
+"""Escape and shorten labels of charts."""
 
 from __future__ import annotations
 
 import html
-import math
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
@@ -17,44 +12,12 @@ import regex
 
 from ui.look.labels import isolated
 
-FONT_SIZE: Final = 13
-_MONO_EM: Final = 0.6
-# Of Source Sans bold, a little wider than regular, as parts of the font size.
-_EM_OF: Final = {
-    character: em
-    for em, characters in (
-        (0.32, " ',.:;Iijl|"),
-        (0.47, '!"()*-/[]frstz{}'),
-        (0.53, "0123456789"),
-        (1.0, "%&@DGHMNOQUWmw…↵→␣"),
-    )
-    for character in characters
-}
-_EM_OF_OTHERS: Final = 0.62
 _FIRST_OF_WIDE_SCRIPTS: Final = "\u0530"  # after Latin, Greek and Cyrillic
 # Isolates, joiners, variation selectors, and marks above or below a letter.
 _WITHOUT_ROOM: Final = regex.compile(r"[\u2066-\u2069\u200d\ufe0e\ufe0f\p{Mn}\p{Me}]")
 _CHARACTER: Final = regex.compile(r"\X")
 _CONTROL: Final = regex.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _NARROW_SIGNS: Final = "…→␣–—‘’“”"
-
-
-def text_width(text: str, size: int = FONT_SIZE) -> int:
-    """Estimate the width of a text in Source Sans, regular or bold, in pixels, rounded up.
-
-    >>> text_width("1,000,000"), text_width("10M")
-    (57, 27)
-    """
-    return math.ceil(size * sum(map(_em, text)))
-
-
-def mono_width(text: str, size: int) -> int:
-    """Estimate the width of a text in Source Code Pro, in pixels.
-
-    >>> mono_width("t + h", 14)
-    42
-    """
-    return math.ceil(size * _MONO_EM * columns(text))
 
 
 def columns(text: str) -> int:
@@ -153,11 +116,3 @@ def _fitting(characters: Sequence[str], longest: int) -> Sequence[str]:
 
 def _is_wide(character: str) -> bool:
     return character >= _FIRST_OF_WIDE_SCRIPTS and character not in _NARROW_SIGNS
-
-
-def _em(character: str) -> float:
-    em = _EM_OF.get(character)
-    if em is None:
-        # Cyrillic letters are up to 0.9 wide, those of other scripts up to 1.
-        em = _EM_OF_OTHERS if character.isascii() else 1.0
-    return em

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from ui.look.chart_axes import (
     counts_axis,
     label_ends,
-    make_room_beside,
     merges_axis,
     name_value_axis,
     tokens_axis,
@@ -23,8 +22,6 @@ from ui.look.chart_style import (
     empty_figure,
     mark_step,
 )
-
-_GAP_BESIDE_DOT = 10
 
 
 def bytes_per_token_curves(
@@ -41,9 +38,7 @@ def bytes_per_token_curves(
     `training` and `held_out` are float64[n], one value per step; `marked` need not be one of them.
     """
     colours = PALETTES[theme]
-    height = 292
-    figure = empty_figure(theme, height=height)
-    ends: list[tuple[str, float, str]] = []
+    figure = empty_figure(theme, height=292)
     curves = [("training", training, colours.primary, "solid")]
     if held_out is not None:
         curves.append((held_out_name, held_out, colours.other, "5px,3px"))
@@ -57,12 +52,9 @@ def bytes_per_token_curves(
             line=line,
             hovertemplate=f"{name} %{{y:.2f}} bytes per token<extra></extra>",
         )
-    for name, values, colour, _ in curves:
-        ends.append((name, float(values[-1]), colour))
-    low, high = _find_range(training, held_out)
-    value_axis(figure, "y", low, high)
-    pixels = (height - 72) / (high - low)
-    label_ends(figure, x=int(steps[-1]), ends=ends, pixels_per_unit=pixels)
+    value_axis(figure, "y", *_find_range(training, held_out))
+    ends = [(name, float(values[-1]), colour) for name, values, colour, _ in curves]
+    label_ends(figure, [(f"{name} {value:.2f}", value, colour) for name, value, colour in ends])
     merges_axis(figure, int(steps[-1]))
     name_value_axis(figure, "bytes per token", theme)
     mark_step(figure, marked, theme)
@@ -100,10 +92,6 @@ def tokens_over_merges(
     end = max(last, merges_wanted or 0)
     tokens_axis(figure, int(y.max(initial=0)))
     if len(y):
-        label = f"{int(y[-1]):,}"
-        # Away from the curve, and from the text above and below the chart.
-        aside = 12 if 2 * y[-1] < y.max() else -12
-        make_room_beside(figure, label, _GAP_BESIDE_DOT)
         figure.add_scatter(
             x=[last],
             y=y[-1:].tolist(),
@@ -112,16 +100,7 @@ def tokens_over_merges(
             cliponaxis=False,
             hoverinfo="skip",
         )
-        figure.add_annotation(
-            text=f"<b>{label}</b>",
-            x=last,
-            y=y[-1],
-            xshift=_GAP_BESIDE_DOT,
-            yshift=0 if last >= 0.7 * end else aside,
-            xanchor="left",
-            showarrow=False,
-            font={"color": colours.text},
-        )
+        label_ends(figure, [(f"{int(y[-1]):,}", int(y[-1]), colours.text)])
     merges_axis(figure, end)
     name_value_axis(figure, "tokens in the corpus", theme)
     if bend is not None:

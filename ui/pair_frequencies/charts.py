@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,9 +11,7 @@ from numpy.typing import NDArray
 from ui.look import (
     BAR_PITCH,
     CURVE_WIDTH,
-    LABEL_STANDOFF,
     MONO,
-    NARROWEST,
     PALETTES,
     Theme,
     columns,
@@ -22,23 +19,18 @@ from ui.look import (
     counts_axis,
     empty_figure,
     escaped,
-    make_room,
-    mono_width,
+    label_right,
     name_base_axis,
     name_value_axis,
     ranks_axis,
     set_axis,
     shorten_end,
     shorten_start,
-    text_width,
 )
 
 _SYMBOL_SIZE = 14
-_MAX_PAIR_LENGTH = 16
-_MIN_PAIR_LENGTH = 8
-_MIN_BARS_WIDTH = 64
+_MAX_PAIR_LENGTH = 14
 _MAX_SYMBOL_LENGTH = 7
-_GAP = 12
 
 
 def top_pair_bars(
@@ -57,13 +49,7 @@ def top_pair_bars(
     colours = PALETTES[theme]
     n = len(pairs)
     marks = ["tie" if chosen and is_tied and place else "" for place, is_tied in enumerate(tied)]
-    right = _GAP + max(
-        (text_width(f"{count:,}  {mark}") for count, mark in zip(counts, marks, strict=True)),
-        default=0,
-    )
-    labels = _pair_labels(pairs, NARROWEST - right - _MIN_BARS_WIDTH - LABEL_STANDOFF)
-    figure = empty_figure(theme, height=n * BAR_PITCH + 12, left=8, right=right, top=4, bottom=8)
-    _make_room_for_symbols(figure, labels)
+    figure = empty_figure(theme, height=n * BAR_PITCH + 12, right=8, top=4, bottom=8)
     fills = [colours.bar if not (chosen and is_tied) else "rgba(0,0,0,0)" for is_tied in tied]
     edges = [colours.chosen if chosen and is_tied else colours.bar for is_tied in tied]
     if chosen and n:
@@ -77,13 +63,6 @@ def top_pair_bars(
             "line": {"color": edges, "width": 1.75},
             "cornerradius": 2,
         },
-        text=[
-            f"{count:,}" + (f"  <span style='color:{colours.chosen}'>{mark}</span>" if mark else "")
-            for count, mark in zip(counts, marks, strict=True)
-        ],
-        textposition="outside",
-        textfont={"color": colours.text},
-        cliponaxis=False,
         customdata=[f"{escaped(left)} + {escaped(right)}" for left, right in pairs],
         hovertemplate="%{customdata}: %{x:,}<extra></extra>",
         # A click selects a bar; the other bars must not fade.
@@ -97,10 +76,14 @@ def top_pair_bars(
         range=[n - 0.5, -0.5],
         showgrid=False,
         tickvals=list(range(n)),
-        ticktext=labels,
+        ticktext=[_pair_label(left, right) for left, right in pairs],
         tickfont={"family": MONO, "size": _SYMBOL_SIZE, "color": colours.text},
-        automargin="left",
     )
+    figures = [
+        f"{count:,}" + (f"  <span style='color:{colours.chosen}'>{mark}</span>" if mark else "")
+        for count, mark in zip(counts, marks, strict=True)
+    ]
+    label_right(figure, list(range(n)), figures, colours.text)
     return figure
 
 
@@ -125,7 +108,7 @@ def pair_heat_map(
     top = 14 + 9 * longest if upright else 28
     rows = [f"{shorten_start(label, _MAX_SYMBOL_LENGTH)} " for label in left]
     height = len(left) * BAR_PITCH + top + 8
-    figure = empty_figure(theme, height=height, left=8, right=4, top=top, bottom=8)
+    figure = empty_figure(theme, height=height, right=4, top=top, bottom=8)
     figure.add_heatmap(
         z=np.sqrt(counts).tolist(),
         zmin=0,
@@ -148,7 +131,6 @@ def pair_heat_map(
         hovertemplate="%{customdata}<extra></extra>",
     )
     font = {"family": MONO, "size": _SYMBOL_SIZE, "color": colours.text}
-    _make_room_for_symbols(figure, rows)
     set_axis(
         figure,
         "x",
@@ -167,7 +149,6 @@ def pair_heat_map(
         tickvals=list(range(len(left))),
         ticktext=rows,
         tickfont=font,
-        automargin="left",
     )
     if framed != outlined:
         _frame_cell(figure, framed, colours.text)
@@ -218,24 +199,7 @@ def rank_frequency_curve(
     return figure
 
 
-def _pair_labels(pairs: Sequence[tuple[str, str]], room: int) -> list[str]:
-    """Return the labels of all pairs, cut so that the bars keep enough room."""
-    for longest in range(_MAX_PAIR_LENGTH, _MIN_PAIR_LENGTH, -1):
-        labels = [_pair_label(left, right, longest) for left, right in pairs]
-        if _widest(labels) <= room:
-            return labels
-    return [_pair_label(left, right, _MIN_PAIR_LENGTH) for left, right in pairs]
-
-
-def _pair_label(left: str, right: str, longest: int) -> str:
-    right_room = max(longest // 2, longest - columns(left))
-    left_room = max(longest // 2, longest - columns(right))
+def _pair_label(left: str, right: str) -> str:
+    right_room = max(_MAX_PAIR_LENGTH // 2, _MAX_PAIR_LENGTH - columns(left))
+    left_room = max(_MAX_PAIR_LENGTH // 2, _MAX_PAIR_LENGTH - columns(right))
     return f"{shorten_start(left, left_room)} + {shorten_end(right, right_room)} "
-
-
-def _make_room_for_symbols(figure: go.Figure, labels: Sequence[str]) -> None:
-    make_room(figure, "l", LABEL_STANDOFF + _widest(labels))
-
-
-def _widest(labels: Sequence[str]) -> int:
-    return max((mono_width(html.unescape(label), _SYMBOL_SIZE) for label in labels), default=0)

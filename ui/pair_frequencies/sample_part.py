@@ -25,8 +25,8 @@ from ui.look import (
     escape_markdown,
     file_stem,
     name_base_axis,
-    name_ticks,
     name_value_axis,
+    set_axis,
     size_text,
     tooltip,
     value_axis,
@@ -219,15 +219,12 @@ def _add_curve(
 
 
 def _parts_axis(figure: go.Figure, figures: Sequence[SampleFigures]) -> None:
-    last = len(figures) - 1
-    name_ticks(
+    set_axis(
         figure,
         "x",
-        (list(range(last, -1, -pitch))[::-1] for pitch in (1, 2, 3)),
-        place=lambda tick: tick / last,
-        label=lambda tick: part_name(figures[int(tick)].share),
-        has_odd_last=False,
-        range=[0, last],
+        range=[0, len(figures) - 1],
+        tickvals=list(range(len(figures))),
+        ticktext=[part_name(each.share) for each in figures],
     )
     name_base_axis(figure, "part of the text")
 

@@ -22,9 +22,9 @@ from ui.look import (
     empty_figure,
     file_stem,
     name_base_axis,
-    name_ticks,
     name_value_axis,
     plain_markdown,
+    set_axis,
     tokens_axis,
 )
 from ui.shell import frame
@@ -143,13 +143,13 @@ def length_bars(
             hovertemplate=f"bytes: %{{customdata}}<br>{kind}: %{{y:,}}<extra></extra>",
         )
     tokens_axis(figure, int(bars.sum(axis=0).max()))
-    name_ticks(
+    ticks = range(1, n_bars + 1) if n_bars < MAX_BAR_LENGTH / 2 else (1, *range(4, n_bars + 1, 4))
+    set_axis(
         figure,
         "x",
-        (sorted({1, *range(pitch, n_bars, pitch), n_bars}) for pitch in (1, 2, 3, 6, 12)),
-        place=lambda tick: (tick - 0.4) / (n_bars + 0.2),
-        label=lambda tick: names[int(tick) - 1],
         range=[0.4, n_bars + 0.6],
+        tickvals=list(ticks),
+        ticktext=[names[tick - 1] for tick in ticks],
     )
     figure.update_layout(
         barmode="stack",
