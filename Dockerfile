@@ -13,6 +13,7 @@ COPY .streamlit/config.toml .streamlit/
 COPY scripts/container scripts/container
 COPY pages pages
 COPY bpe_core bpe_core
+COPY bpe_scale bpe_scale
 COPY ui ui
 RUN ["scripts/container/build.sh"]
 

@@ -16,9 +16,11 @@ HAS_KERNELS = any(Path("bpe_core", "kernels").glob("kernels-*.so"))
 MODULES_OF_APP = ("app",)
 # Folders of data alone count as packages too, so that none has to be named here.
 PARTS = find_namespace_packages(
-    include=["bpe_core", "bpe_core.*", "pages", "ui", "ui.*"], exclude=["*.__pycache__"]
+    include=["bpe_core", "bpe_core.*", "bpe_scale", "pages", "ui", "ui.*"],
+    exclude=["*.__pycache__"],
 )
-PACKAGES = [part if part.startswith("bpe_core") else f"{APP}.{part}" for part in PARTS]
+LIBRARY = ("bpe_core", "bpe_scale")
+PACKAGES = [part if part.startswith(LIBRARY) else f"{APP}.{part}" for part in PARTS]
 
 
 class BuildPy(build_py):

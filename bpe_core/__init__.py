@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from bpe_core.counting import (
         CountsSummary,
         WordCounts,
-        count_files,
         count_words,
         merge_counts,
         read_counts,
@@ -73,7 +72,6 @@ if TYPE_CHECKING:
     from bpe_core.published import fetch
     from bpe_core.runs import SampleFigures, TermCost, TrainingRun, sample_check, train
     from bpe_core.tokenizer import Encoder, Tokenizer, gpt2
-    from bpe_core.training_data import encode_corpus
     from bpe_core.types import (
         Explanation,
         Merge,
@@ -83,6 +81,7 @@ if TYPE_CHECKING:
         TrainingConfig,
         TrainingProgress,
     )
+    from bpe_scale import count_files, encode_corpus
 else:
     __getattr__, _ = lazy_exports(__name__, __file__)
 

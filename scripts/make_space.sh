@@ -13,5 +13,5 @@ if [ "$to" -ef . ]; then
   exit 1
 fi
 git archive HEAD app.py LICENSE NOTICE.md requirements/run.txt .streamlit \
-  scripts/make_venv.sh scripts/container pages bpe_core ui | tar -x -C "$to"
+  scripts/make_venv.sh scripts/container pages bpe_core bpe_scale ui | tar -x -C "$to"
 cp deploy/space/Dockerfile deploy/space/README.md deploy/space/.gitattributes "$to"

@@ -26,6 +26,7 @@ from bpe_core.kernels import (
 ROOT = Path(__file__).parents[1]
 _NEEDED = (
     "bpe_core",
+    "bpe_scale",
     "ui",
     "pages",
     ".streamlit",

@@ -28,7 +28,7 @@ from bpe_core.errors import ConfigError, explain
 
 if TYPE_CHECKING:
     from bpe_core.corpus import DecodingErrors
-    from bpe_core.training_data import EncodingProgress, EosFacts, Estimate, Format, Manifest
+    from bpe_scale import EncodingProgress, EosFacts, Estimate, Format, Manifest
 
 _POWERS: Final = {"": 0, "K": 3, "M": 6, "G": 9, "B": 9}
 _SECONDS_BETWEEN_REPORTS: Final = 0.5
@@ -133,8 +133,8 @@ def encode_corpus(
       $ bpe encode-corpus notes.txt -t mine.json --pack 64 --format npy --out rows
     """
     from bpe_core.tokenizer import Tokenizer
-    from bpe_core.training_data import encoding as encoding
-    from bpe_core.training_data import find_eos
+    from bpe_scale import encode_corpus as encode
+    from bpe_scale import find_eos
 
     workers.check()
     encoder = load_encoder(tokenizer, pretokenizer, special_tokens)
@@ -143,7 +143,7 @@ def encode_corpus(
     ending = find_eos(encoder, None if eos == "none" else eos)
     end_token = ending.token if ending is not None else None
     if dry_run:
-        from bpe_core.training_data import estimate_corpus
+        from bpe_scale import estimate_corpus
 
         with _saved_input(sources, out) as names:
             found = estimate_corpus(
@@ -170,7 +170,7 @@ def encode_corpus(
         workers.engine() as engine,
         Bar() as bar,
     ):
-        manifest = encoding.encode_corpus(
+        manifest = encode(
             names,
             given,
             out,
@@ -204,8 +204,8 @@ def show_encoded(folder: str) -> None:
 
     Raises IntegrityError for a file that is missing or was changed.
     """
-    from bpe_core.training_data import read_first_document, read_manifest, verify_files
     from bpe_core.unicode import to_printable
+    from bpe_scale import read_first_document, read_manifest, verify_files
 
     manifest = read_manifest(folder)
     click.echo(f"format          {manifest.format} {manifest.dtype}")

@@ -160,7 +160,7 @@ def _is_encoded(name: str) -> bool:
     """Return True for a folder that bpe encode-corpus wrote, by path or URL."""
     if not (is_url(name) or Path(name).is_dir()):
         return False
-    from bpe_core.training_data import is_encoded_folder
+    from bpe_scale import is_encoded_folder
 
     return is_encoded_folder(name)
 

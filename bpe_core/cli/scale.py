@@ -21,8 +21,8 @@ from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from bpe_core.corpus import DecodingErrors
-    from bpe_core.counting import CountingProgress, CountsSummary, WordCounts
-    from bpe_core.scale import Engine
+    from bpe_core.counting import CountsSummary, WordCounts
+    from bpe_scale import CountingProgress, Engine
 
 _UNITS: Final = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
@@ -52,7 +52,7 @@ class Workers:
     @contextmanager
     def engine(self) -> Generator[Engine | None]:
         """Start or connect to what does the work; None for this process."""
-        from bpe_core.scale import DaskWorkers, cluster, local_processes
+        from bpe_scale import DaskWorkers, cluster, local_processes
 
         if self.scheduler is not None:
             started = cluster(self.scheduler)
@@ -125,7 +125,7 @@ class Stretches:
     def find_texts(self) -> list[str]:
         """Return the paths and URLs of what is counted; files of counts are skipped."""
         from bpe_core.formats import COUNTS
-        from bpe_core.scale import find_sources
+        from bpe_scale import find_sources
 
         found = [source.url for source in find_sources(self.names)]
         return [url for url in found if is_url(url) or kind_at(url) != COUNTS]
@@ -138,8 +138,7 @@ class Stretches:
         Without --work, finished parts are kept in `work` until the end.
         """
         from bpe_core.corpus import group_notes
-        from bpe_core.counting import count_files
-        from bpe_core.scale import WorkFolder
+        from bpe_scale import WorkFolder, count_files
 
         work = work or f"{out}.work"
         with self.workers.engine() as engine, Bar() as bar:

@@ -228,7 +228,7 @@ class Sources(Stretches):
 
         Hashing rows would mean reading them again.
         """
-        from bpe_core.scale import find_sources
+        from bpe_scale import find_sources
 
         files = find_sources(self.names)
         is_known = not self.workers.are_named and not any(

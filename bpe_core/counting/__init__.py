@@ -6,8 +6,7 @@ order of first occurrence. Pairs are not counted here: the trainers do that.
 Open `words` first: it counts in plain Python, or has `compiled` do the same with kernels.
 `streamed` reads files in pieces. `counts_file` keeps counts in Parquet files, and `counts_cut`
 makes them and checks which pre-tokenizer cut the words.
-`word_row` arranges the result for training. `count_files` counts more text than one machine holds,
-and `word_parts` is what its workers do.
+`word_row` arranges the result for training. `bpe_scale` counts more text than one machine holds.
 """
 
 from typing import TYPE_CHECKING
@@ -16,14 +15,16 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.counting.counted_files import CountingProgress, count_files
     from bpe_core.counting.counts_cut import as_counted, count_words, of_corpus
     from bpe_core.counting.counts_file import (
         CountsSummary,
         WordCounts,
+        add_up,
+        find_characters,
         merge_counts,
         read_counts,
         write_counts,
+        write_tables,
     )
     from bpe_core.counting.counts_process import is_counts_file, read_counts_in_process
     from bpe_core.counting.metaspace_words import choose_characters, list_characters
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     )
     from bpe_core.counting.words import (
         CountedCorpus,
+        count_in_runs,
         count_pretokens,
         no_pretokens,
         seen_symbols,

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 BPE_KERNELS=portable NUMBA_CACHE_DIR=$PWD/kernels .venv/bin/python -m bpe_core.kernels.compiling
-.venv/bin/python -m compileall -q app.py bpe_core pages ui
+.venv/bin/python -m compileall -q app.py bpe_core bpe_scale pages ui
 if ! ls kernels/kernels-* >/dev/null 2>&1; then
   echo "The kernels could not be compiled." >&2
   exit 1

@@ -20,11 +20,10 @@ from bpe_core.counting import streamed, words
 from bpe_core.counting.compiled import count_documents, count_sections
 from bpe_core.kernels import compile_kernels
 from bpe_core.pretokenizers import SCANNERS, blocks, get_pretokenizer, sections
-from bpe_core.scale.sources import Source
-from bpe_core.scale.stretches import FilePart, text_bounds
 from bpe_core.tokenizer import CompiledEncoder, compiled, shared_blocks
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode import class_runs, unicode_class
+from bpe_scale.sources import FilePart, Source, text_bounds
 from tests.cut_texts import ASCII_TEXT, BEFORE, ENDINGS, TEXT, word_tokenizer
 from tests.scanned import scan
 

@@ -22,10 +22,17 @@ from distributed import Client, LocalCluster
 import bpe_core as bpe
 from bpe_core.cli import commands
 from bpe_core.cli.scale import parse_size
-from bpe_core.counting import CountingProgress, count_files
 from bpe_core.kernels import compile_kernels
-from bpe_core.scale import DaskWorkers, cluster, engines, local_processes
-from bpe_core.training_data import EncodingProgress, encode_corpus
+from bpe_scale import (
+    CountingProgress,
+    DaskWorkers,
+    EncodingProgress,
+    cluster,
+    count_files,
+    encode_corpus,
+    local_processes,
+)
+from bpe_scale import work as scale_work
 from tests.new_process import ROOT
 
 pytestmark = pytest.mark.slow
@@ -123,7 +130,7 @@ def test_losing_the_scheduler_is_an_error_and_the_next_run_goes_on(
     files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A client whose scheduler is gone closes after twice this time.
-    monkeypatch.setattr(engines, "_SECONDS_TO_CONNECT", 1)
+    monkeypatch.setattr(scale_work, "_SECONDS_TO_CONNECT", 1)
     idle = start(1)
 
     def close(progress: CountingProgress) -> None:

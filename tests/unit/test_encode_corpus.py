@@ -25,17 +25,17 @@ import bpe_core as bpe
 from bpe_core.counting import read_counts
 from bpe_core.formats import OwnEncoder
 from bpe_core.kernels import compile_kernels
-from bpe_core.scale import ThisProcess, WorkFolder
-from bpe_core.training_data import (
+from bpe_scale import (
     EncodingProgress,
     Manifest,
+    ThisProcess,
+    WorkFolder,
     encode_corpus,
-    preparing,
+    encoding,
     read_manifest,
     verify_files,
 )
-from bpe_core.training_data.shard_files import deal
-from bpe_core.training_data.stretch_ids import DOCUMENT
+from bpe_scale.shards import DOCUMENT, deal
 
 EOS = 50_256
 LINE = "Größe l'été 123 電車は七時に出ます。 def f(x):\n\treturn x  # 🧩<|endoftext|>\r\n\n"
@@ -248,7 +248,7 @@ def test_columns_that_cannot_be_kept_are_refused_before_text_is_encoded(
     # Neither is it skipped as damaged, nor as a file of a folder that cannot be read.
     assert missing in refusal(rows, tmp_path / "rows", columns=["link"], skip_damaged=True)
     with pytest.raises(bpe.ConfigError, match="No file has the column 'url'"):
-        preparing.estimate_corpus([rows], "gpt2", format="parquet", keep_columns=["url"])
+        encoding.estimate_corpus([rows], "gpt2", format="parquet", keep_columns=["url"])
 
 
 @pytest.mark.parametrize("format", ["bin", "npy", "megatron", "parquet"])
@@ -519,10 +519,10 @@ def test_damage_is_an_error_or_noted(tmp_path: Path) -> None:
 def test_an_estimate_reads_only_the_beginning_of_a_packed_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preparing, "_MAX_PACKED_BYTES", 1_000_000)
+    monkeypatch.setattr(encoding, "_MAX_PACKED_BYTES", 1_000_000)
     text = np.random.default_rng(0).bytes(2_500_000).hex(" ", 3)
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(text.encode(), 1))
-    found = preparing.estimate_corpus([tmp_path], "gpt2")
+    found = encoding.estimate_corpus([tmp_path], "gpt2")
     assert found.sampled_bytes == 1_000_000 < found.source_bytes // 2
     # Text is unpacked by the megabyte, so up to one is lost where the sample ends.
     assert 0.5 < found.n_tokens / len(bpe.gpt2().encode_to_numpy(text)) < 1.02
@@ -549,10 +549,10 @@ def test_matches_of_a_custom_pattern_are_not_found_in_several_threads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # The time of all threads counts against the limit for a pattern.
-    monkeypatch.setattr(preparing, "n_threads", lambda: 4)
+    monkeypatch.setattr(encoding, "n_threads", lambda: 4)
     custom = bpe.train(["hug hugs"], vocab_size=258, pretokenizer="regex:[a-z]+").tokenizer
     changing = OwnEncoder(custom, ())
-    opened = preparing.open_tokenizer("gpt2", "bin", None)
+    opened = encoding.open_tokenizer("gpt2", "bin", None)
     numbers = [
         opened._replace(encoder=encoder).engine.threads_for(2)
         for encoder in (opened.encoder, custom, changing)

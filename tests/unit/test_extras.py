@@ -20,13 +20,14 @@ from bpe_core.corpus import load_sample
 from bpe_core.extras import DISTRIBUTION, Extra
 from bpe_core.formats import loads
 from bpe_core.lab.contenders import encoders, trainers
-from bpe_core.scale import cluster
 from bpe_core.views.notebook import make_widget
+from bpe_scale import cluster
 from tests.foreign_models import library_encoder
 from tests.new_process import ROOT
 from tests.uploads import Upload
 
 CORE = ROOT / "bpe_core"
+SCALE = ROOT / "bpe_scale"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 # Packages whose import name differs from the name to install.
 IMPORTED_AS = {
@@ -142,7 +143,7 @@ def test_every_optional_import_of_the_library_names_its_extra() -> None:
     extra_of = read_extras()
     assert {"tokenizers", "tiktoken", "pyarrow", "distributed", "streamlit"} <= extra_of.keys()
     n_guarded = 0
-    for path in CORE.rglob("*.py"):
+    for path in [*CORE.rglob("*.py"), *SCALE.rglob("*.py")]:
         for module, around in iterate_imports(ast.parse(path.read_text("utf-8"))):
             starts_processes = module == STARTS_PROCESSES
             extra = "" if starts_processes else extra_of.get(module.partition(".")[0])

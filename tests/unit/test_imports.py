@@ -18,6 +18,7 @@ from tests.new_process import ROOT, run_python
 
 CORE = ROOT / "bpe_core"
 UI = ROOT / "ui"
+SCALE = ROOT / "bpe_scale"
 
 # From the top down: a room imports only rooms on later lines, and none on its own line.
 FLOORS = {
@@ -26,7 +27,6 @@ FLOORS = {
         ("cli",),
         ("__init__",),
         ("lab",),
-        ("training_data",),
         ("views",),
         ("formats",),
         ("published",),
@@ -36,7 +36,6 @@ FLOORS = {
         ("comparison",),
         ("trainers",),
         ("counting",),
-        ("scale",),
         ("tokenizer",),
         ("chat",),
         ("pretokenizers",),
@@ -233,7 +232,7 @@ def test_imports_only_point_down(house: House) -> None:
     assert not wrong, f"these run up or sideways: {wrong}"
 
 
-@each_house
+@pytest.mark.parametrize("house", [*HOUSES, House(SCALE)], ids=lambda house: house.name)
 def test_there_are_no_import_cycles(house: House) -> None:
     name_of = {path: name for name, path in house.modules.items()}
     below = {
@@ -244,25 +243,23 @@ def test_there_are_no_import_cycles(house: House) -> None:
 
 
 def test_a_module_imports_only_public_names_from_another() -> None:
-    for path in python_files(CORE, UI, ROOT / "pages"):
-        names = {name for module, name in imported_names(path) if module.split(".")[0] in FLOORS}
+    for path in python_files(CORE, SCALE, UI, ROOT / "pages"):
+        houses = (*FLOORS, SCALE.name)
+        names = {name for module, name in imported_names(path) if module.split(".")[0] in houses}
         assert not {name for name in names if name.startswith("_")} - {"__version__"}, path
 
 
 def test_only_faces_are_imported_from_outside() -> None:
     """A room's `__init__` lists what others may import; nothing deeper is imported from outside."""
-    faces = {name for house in HOUSES for name in house.faces}
-    listed = {
-        face: {name for _, name in imported_names(path)}
-        for house in HOUSES
-        for face, path in house.faces.items()
-    }
+    faces = {face: path for house in HOUSES for face, path in house.faces.items()}
+    faces[SCALE.name] = SCALE / "__init__.py"  # one room
+    listed = {face: {name for _, name in imported_names(path)} for face, path in faces.items()}
     past: list[tuple[str, str, str]] = []
     others = [ROOT / name for name in ("app.py", "setup.py")]
     folders = [ROOT / name for name in ("pages", "scripts", "static_site", "benchmarks")]
-    for path in [*others, *python_files(CORE, UI, *folders)]:
+    for path in [*others, *python_files(CORE, SCALE, UI, *folders)]:
         for module, name in sorted(imported_names(path)):
-            room = ".".join(module.split(".")[:2])
+            room = ".".join(module.split(".")[: 1 if module.startswith(SCALE.name) else 2])
             own = path.is_relative_to(ROOT / room.replace(".", "/"))
             if room in faces and not own and (module != room or name not in listed[room]):
                 past.append((path.relative_to(ROOT).as_posix(), module, name))
@@ -287,8 +284,21 @@ def test_a_face_describes_its_modules_and_only_lists(house: House) -> None:
         )
 
 
+def test_only_the_command_line_imports_the_package_for_scale() -> None:
+    """`bpe_core`'s own face is the exception: it loads two public functions on first use."""
+    importing = [
+        path.relative_to(ROOT)
+        for path in [ROOT / "app.py", *python_files(CORE, UI, ROOT / "pages")]
+        if SCALE.name in {module.split(".")[0] for module in imported_modules(path)}
+    ]
+    rooms = {path.relative_to("bpe_core").parts[0] for path in importing}
+    assert rooms == {"cli", "__init__.py"}
+    face = {each for each in imported_names(CORE / "__init__.py") if each[0] == SCALE.name}
+    assert face == {(SCALE.name, "count_files"), (SCALE.name, "encode_corpus")}
+
+
 def test_the_core_does_not_import_the_app() -> None:
-    for path in python_files(CORE):
+    for path in python_files(CORE, SCALE):
         assert not {m.split(".")[0] for m in imported_modules(path)} & NOT_IN_CORE, path
 
 

@@ -65,7 +65,7 @@ def files_below(*folders: str) -> set[str]:
 def test_the_wheel_has_one_folder_each_for_the_library_and_the_app(wheel: Path) -> None:
     found = {name for name in contents(wheel) if ".dist-info/" not in name}
     app = {"app.py", ".streamlit/config.toml", *files_below("pages", "ui")}
-    assert found == files_below("bpe_core") | {f"bpe_explorer/{name}" for name in app}
+    assert found == files_below("bpe_core", "bpe_scale") | {f"bpe_explorer/{name}" for name in app}
     assert (ROOT / "app.py").read_bytes() == contents(wheel)["bpe_explorer/app.py"]
 
 
@@ -125,7 +125,7 @@ def test_every_shipped_data_file_is_in_the_notices() -> None:
 
 
 def test_no_font_is_shipped_or_embedded() -> None:
-    names = files_below("bpe_core", "ui", "pages", "docs")
+    names = files_below("bpe_core", "bpe_scale", "ui", "pages", "docs")
     assert not [name for name in names if re.search(r"\.(woff2?|[ot]tf|eot)$", name)]
     texts = [ROOT / name for name in names if name.endswith((".py", ".js", ".css", ".html"))]
     assert len(texts) > 100
@@ -137,7 +137,7 @@ def test_the_map_of_the_code_lists_exactly_the_existing_files_and_folders() -> N
     tree = page[page.index("## The map") : page.index("Imports only point down")]
     in_tree = set(re.findall(r"(?<![\w/])[a-z_]+(?:/|\.py)", tree.split("```")[1]))
     there: set[str] = set()
-    for place in (ROOT, ROOT / "ui", ROOT / "bpe_core"):
+    for place in (ROOT, ROOT / "ui", ROOT / "bpe_core", ROOT / "bpe_scale"):
         there |= {path.name for path in place.glob("*.py") if not path.name.startswith("__")}
         there |= {f"{path.parent.name}/" for path in place.glob("*/__init__.py")}
     not_imported = {"pages/", "scripts/", "typings/"}

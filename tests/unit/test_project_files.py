@@ -79,7 +79,8 @@ def test_files_and_make_targets_named_in_documents_exist(document: str) -> None:
     text = read(document)
     targets = set(re.findall(r"^([a-z]+):", read("Makefile"), re.M))
     assert set(re.findall(r"(?:^|`)make ([a-z]+)", text, re.M)) <= targets
-    named = re.findall(r"`((?:\.ci|bpe_core|docs|pages|scripts|tests|ui)/[\w./-]+)`", text)
+    folders = r"\.ci|bpe_core|bpe_scale|docs|pages|scripts|tests|ui"
+    named = re.findall(rf"`((?:{folders})/[\w./-]+)`", text)
     assert not [path for path in named if not (ROOT / path).exists()]
 
 

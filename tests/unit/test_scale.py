@@ -18,11 +18,10 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus import urls
-from bpe_core.counting import CountingProgress, count_files
-from bpe_core.counting.counted_files import CountedFiles
 from bpe_core.kernels import compile_kernels
-from bpe_core.scale import Engine, WorkFolder
 from bpe_core.types import PretokenCounts
+from bpe_scale import CountingProgress, Engine, WorkFolder, count_files
+from bpe_scale.counting import CountedFiles
 from tests.zipping import make_zip
 
 LINE = "Größe l'été 123 電車は七時に出ます。 def f(x):\n\treturn x  # 🧩\r\n\n"

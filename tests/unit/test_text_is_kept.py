@@ -25,7 +25,7 @@ from bpe_core.corpus import Note, ReadOptions, tables_in
 from bpe_core.corpus.separated import SeparatedRows
 from bpe_core.counting import stream_corpus
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
-from bpe_core.scale import StretchReading, ThisProcess, divide_sources
+from bpe_scale import StretchReading, ThisProcess, divide_sources
 from tests.uploads import Upload
 from tests.zipping import make_zip
 

@@ -25,8 +25,7 @@ from bpe_core.corpus import (
     values_on,
 )
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
-from bpe_core.scale.sources import lines_from, note_skipped, opened
-from bpe_core.scale.stretches import FilePart, Stretch, text_bounds
+from bpe_scale.sources import FilePart, Stretch, lines_from, note_skipped, opened, text_bounds
 
 Item = TypeVar("Item")
 
