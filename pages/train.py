@@ -42,7 +42,7 @@ follow(job)
 live = job if job is not None and job.is_live else None
 open_run = frame.page_frame(
     "Train",
-    "Training repeats one step: join the most frequent pair of neighbours.",
+    "Join the most frequent pair of neighbours, and repeat. You choose the text, and how often.",
     help=tooltip("Merge"),
     names_run=True,
 )

@@ -227,7 +227,7 @@ def test_one_of_anything_is_in_the_singular(open_app: OpenApp, page: str) -> Non
 
 def test_a_corpus_of_one_byte_is_measured_in_the_singular(open_app: OpenApp) -> None:
     app = paste(open_app(), "x")
-    assert "1 document · 1 byte · nothing held out" in unescaped_text(app)
+    assert "1 document · 1 byte · nothing set aside" in unescaped_text(app)
     figures = sent(app, "figures")["figures"]
     assert [(figure["value"], figure["name"]) for figure in figures] == [
         ("1", "document"),

@@ -55,7 +55,7 @@ def test_the_page_first_shows_the_samples_result_and_explains_its_terms(open_app
     tokens = load_run("sample").held_out_tokens_after
     assert tokens is not None
     held_out = load_run("sample").held_out.n_bytes / tokens[-1]
-    assert f"{held_out:.2f} on held-out text" in page_text(app)
+    assert f"{held_out:.2f} on text it never saw" in page_text(app)
     helps = [each.proto.help for each in (*app.markdown, *app.header)]
     explained = set("\n\n".join(helps).split("\n\n"))
     assert explained >= set(GLOSSARY.values()) - {GLOSSARY["Mark"], GLOSSARY["Chat template"]}
@@ -67,7 +67,7 @@ def test_the_card_says_what_was_learned_by_heart_and_no_preset_does_so(open_app:
     app.text_area(key="corpus_pasted").set_value(essay).run()
     assert "no pair is left that occurs twice" in page_text(app)
     assert "Learned by heart: " not in page_text(train(app))
-    app.segmented_control(key="settings_preset").set_value("Custom").run()
+    app.radio(key="settings_preset").set_value("Custom").run()
     app.number_input(key="settings_min_frequency").set_value(0).run()
     assert "no pair is left that may merge" in page_text(app)
     assert "Learned by heart: a token spells " in page_text(train(app))
@@ -100,10 +100,10 @@ def test_the_forms_say_how_large_the_vocabulary_is_and_that_nothing_is_held_out(
     assert list(bars(app, 0)["By script, in characters"]) == ["Training text"]
     app.button(key="reset").click().run()
     assert "= 256 bytes + 1 special + 3,839 merges" in page_text(app)
-    for key, first in (("corpus_source", "Sample"), ("settings_preset", "GPT-2")):
-        control = app.segmented_control(key=key)
+    source, preset = app.segmented_control("corpus_source"), app.radio("settings_preset")
+    for control, first in ((source, "Sample"), (preset, "GPT-2")):
         assert control.value == first
-        assert control.proto.set_value, f"{key} still shows the old choice in the browser"
+        assert control.proto.set_value, f"{control.key} still shows the old choice in the browser"
 
 
 def test_an_invalid_pattern_shows_an_error_and_prevents_training(open_app: OpenApp) -> None:
@@ -284,7 +284,7 @@ def find_outcome(app: AppTest) -> list[str]:
 
 def widget_values(app: AppTest) -> dict[str, object]:
     """Return the value of each widget of the two forms by its key."""
-    kinds = ("segmented_control", "selectbox", "select_slider", "slider", "text_area")
+    kinds = ("segmented_control", "radio", "selectbox", "select_slider", "slider", "text_area")
     kinds += ("text_input", "number_input")
     widgets: list[Any] = [widget for kind in kinds for widget in app.get(kind)]
     return {w.key: w.value for w in widgets if str(w.key).startswith(("corpus_", "settings_"))}
@@ -322,8 +322,11 @@ def test_reset_brings_back_the_first_choices_of_every_widget(open_app: OpenApp) 
 
 def change(app: AppTest, key: str) -> None:
     """Change a widget from its first value."""
-    # Moving the slider replaces the field of an exact size, so that field needs no change here.
-    if key in ("corpus_source", "settings_preset") or key.startswith("settings_exact_"):
+    # Moving the slider replaces the field of an exact size and chooses the size's name, so these
+    # need no change here.
+    if key in ("corpus_source", "settings_preset", "settings_amount") or key.startswith(
+        "settings_exact_"
+    ):
         return
     if key in ("corpus_sample", "corpus_held_by", "settings_pretokenizer"):
         others = {"corpus_sample": "notebook", "corpus_held_by": "file"}

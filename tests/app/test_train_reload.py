@@ -64,7 +64,7 @@ def test_a_sample_comes_back_by_its_name_with_the_preset(open_app: OpenApp) -> N
     again = assert_same_run(open_app, app)
     assert again.selectbox(key="corpus_sample").value == "notebook"
     # Custom's first fields are those of this preset.
-    assert again.segmented_control(key="settings_preset").value == "GPT-2"
+    assert again.radio(key="settings_preset").value == "GPT-2"
 
 
 def test_weighted_words_and_custom_fields_come_back(open_app: OpenApp) -> None:
@@ -172,7 +172,7 @@ def test_a_training_that_a_restart_ended_is_named_and_its_forms_stay(
 
 
 def form_values(app: AppTest) -> dict[str, object]:
-    kinds = ("segmented_control", "selectbox", "select_slider", "slider", "text_area")
+    kinds = ("segmented_control", "radio", "selectbox", "select_slider", "slider", "text_area")
     widgets: list[Any] = [w for kind in (*kinds, "number_input") for w in app.get(kind)]
     return {w.key: w.value for w in widgets if str(w.key).startswith(("corpus_", "settings_"))}
 
@@ -187,7 +187,7 @@ def test_an_older_or_damaged_run_brings_back_its_settings_alone(
     if is_damaged:
         (store_folder() / run_id / "corpus.json.gz").write_bytes(b"\x1f\x8b broken")
     app = open_app(run=run_id)
-    assert app.segmented_control(key="settings_preset").value == "GPT-4"
+    assert app.radio(key="settings_preset").value == "GPT-4"
     assert app.select_slider(key="settings_byte_size").value == 300
     assert "Old" in app.info[0].value
     assert_press_is_refused(app)

@@ -20,7 +20,7 @@ from ui.run import corpus_summary
 from ui.shell import workspace
 from ui.storage import HELD_OUT_SEED, load_run
 from ui.train.cuts import CHECK, CutCheck, find_better
-from ui.train.presets import CONFIGS, CUTS, LLAMA, with_cut
+from ui.train.presets import CONFIGS, CUSTOM, CUTS, DIVISIONS, LLAMA, with_cut
 from ui.work.background import queue
 
 RHYME = "The cat sat on the mat,\nand the rat sat on the hat.\n" * 40
@@ -50,6 +50,51 @@ def test_an_exact_size_is_used_and_the_slider_goes_to_the_nearest(open_app: Open
         app.select_slider(key=slider).set_value(size).run()
         assert f"Vocabulary size **{size:,}**" in page_text(app)
         assert app.number_input(key=f"settings_exact_byte_size_{size}").value == size
+
+
+@pytest.mark.parametrize(
+    ("preset", "sizes"),
+    [("GPT-2", (512, 4_096, 16_384)), ("Classroom", (32, 117, 1_017))],
+)
+def test_a_size_is_chosen_by_what_it_gives(
+    open_app: OpenApp, preset: str, sizes: tuple[int, ...]
+) -> None:
+    app = paste(open_app(), RHYME, preset)
+    amount = app.segmented_control(key="settings_amount")
+    assert amount.value == ("Few pieces" if preset == "Classroom" else "Balanced")
+    names = ("Few pieces", "Balanced", "Long pieces")
+    assert amount.options == [f"{n} ({size:,})" for n, size in zip(names, sizes, strict=True)]
+    before = 17 if preset == "Classroom" else 257
+    for name, size in zip(names, sizes, strict=True):
+        app.segmented_control(key="settings_amount").set_value(name).run()
+        (sentence,) = find_sizes(app)
+        assert sentence.startswith(f"Join the most frequent pair **{size - before:,} times**.")
+        assert f"Vocabulary size **{size:,}**" in sentence
+        (field,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))
+        assert field.value == size
+        (slider,) = app.select_slider
+        assert slider.value == size
+        slider.set_value(before).run()
+        assert app.segmented_control(key="settings_amount").value is None
+        assert "**0 times**" in find_sizes(app)[0]
+
+
+def test_each_division_does_what_it_is_called() -> None:
+    text = "हिन्दी we've 12345!"
+    pieces = {
+        name: list((cut := bpe.get_pretokenizer(config.pretokenizer)).split(cut.written(text)))
+        for name, config in CONFIGS.items()
+    }
+    assert DIVISIONS.keys() == {*CONFIGS, CUSTOM}
+    for name, found in pieces.items():
+        called = DIVISIONS[name]
+        assert ("digits in threes" in called) <= ("123" in found and "45" in found)
+        assert ("vowel signs stay" in called) <= ("हिन्दी" in found)
+        assert ("numbers and signs apart" in called) <= ({" 12345", "!"} <= set(found))
+        assert ("a space begins" in called) <= all(each.startswith(" ") for each in found)
+        assert ("at spaces" in called) <= (found == text.split())
+    assert "हिन्दी" not in pieces["GPT-2"]
+    assert "हिन्दी" not in pieces["GPT-4"]
 
 
 @pytest.mark.parametrize("typed", [5_000, 100_000, 299])
@@ -135,7 +180,7 @@ def test_the_cuts_are_those_of_the_beginning_of_the_visitors_text(open_app: Open
     choose(app, source="Paste", preset="Classroom")
     assert cuts(app)[:3] == ["Zwölf", "Boxkämpfer", "jagen"]
     choose(app, source="Upload")
-    assert "Cuts made before training, in a line of code." in page_text(app)
+    assert "The pieces that training begins with, in a line of code." in page_text(app)
     paste(app, RHYME, preset="Custom")
     for line, expected in (("hug hugs", ["hug", " hugs"]), ("", ["The", " cat"])):
         app.text_area(key="settings_line").set_value(line).run()
@@ -194,7 +239,7 @@ def test_custom_begins_with_the_settings_that_were_shown(open_app: OpenApp, pres
     (size,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))
     size.set_value(int(size.value or 0) + 7).run()
     (sentence,) = find_sizes(app)
-    app.segmented_control(key="settings_preset").set_value("Custom").run()
+    app.radio(key="settings_preset").set_value("Custom").run()
     assert not app.error
     assert find_sizes(app) == [sentence]
     shown = {
@@ -214,7 +259,7 @@ def test_the_size_of_a_llama_begins_with_its_characters_and_all_bytes(open_app: 
     run = train_run(training, replace(CONFIGS[LLAMA], vocab_size=400))
     n_characters = len(run.tokenizer.base_ids)
     assert f"{n_characters:,} characters + 256 bytes + 3 special" in find_sizes(app)[0]
-    app.segmented_control(key="settings_preset").set_value("Custom").run()
+    app.radio(key="settings_preset").set_value("Custom").run()
     assert app.number_input(key="settings_coverage").value == 0.9995
     app.number_input(key="settings_coverage").set_value(0.5).run()
     assert f"{n_characters:,} characters" not in find_sizes(app)[0]
@@ -224,7 +269,7 @@ def test_the_size_of_a_llama_begins_with_its_characters_and_all_bytes(open_app: 
 
 
 def find_sizes(app: AppTest) -> list[str]:
-    return [text.value for text in app.markdown if text.value.startswith("Vocabulary size **")]
+    return [text.value for text in app.markdown if ":gray[Vocabulary size **" in text.value]
 
 
 # GPT-2's cut sets no limit to the length of a number, so every one of these is a token of its own.
@@ -251,9 +296,9 @@ def test_a_better_cut_is_named_and_used_at_a_press(open_app: OpenApp) -> None:
     assert better is not None
     cut, saved = better
     assert 0.03 < saved < 0.095
-    assert f"{CUTS[cut]}’s cut: {saved:.1%} fewer tokens." in page_text(app)
+    assert f"Divided as for {CUTS[cut]}: {saved:.1%} fewer tokens." in page_text(app)
     app.button(key="settings_use_cut").click().run()
-    assert app.segmented_control(key="settings_preset").value == CUTS[cut]
+    assert app.radio(key="settings_preset").value == CUTS[cut]
     assert app.number_input(key="settings_exact_byte_size_1536").value == 1_536
     assert "fewer tokens." not in page_text(app)
 
@@ -261,10 +306,10 @@ def test_a_better_cut_is_named_and_used_at_a_press(open_app: OpenApp) -> None:
 def test_custom_keeps_its_other_settings_when_it_uses_a_better_cut(open_app: OpenApp) -> None:
     app = paste(open_app(), NUMBERS)
     app.select_slider(key="settings_byte_size").set_value(1_536).run()
-    app.segmented_control(key="settings_preset").set_value("Custom").run()
+    app.radio(key="settings_preset").set_value("Custom").run()
     app.number_input(key="settings_min_frequency").set_value(2).run()
     measure_cuts(app).button(key="settings_use_cut").click().run()
-    assert app.segmented_control(key="settings_preset").value == "Custom"
+    assert app.radio(key="settings_preset").value == "Custom"
     assert app.selectbox(key="settings_pretokenizer").value in set(CUTS) - {"gpt2"}
     assert app.number_input(key="settings_min_frequency").value == 2
 
@@ -273,9 +318,9 @@ def test_nothing_is_measured_where_no_other_cut_could_be_used(open_app: OpenApp)
     app = open_app()
     wait_until(OfKind(CHECK), app.session_state[workspace.state_key(CutCheck)].id)
     before = queue.count(CHECK, "finished")
-    app.segmented_control(key="settings_preset").set_value("Classroom").run()
+    app.radio(key="settings_preset").set_value("Classroom").run()
     app.segmented_control(key="corpus_source").set_value("Weighted words").run()
-    app.segmented_control(key="settings_preset").set_value("GPT-2").run()
+    app.radio(key="settings_preset").set_value("GPT-2").run()
     assert queue.count(CHECK, "finished") == before
     assert queue.count(CHECK, "queued") == queue.count(CHECK, "running") == 0
     assert "fewer tokens." not in page_text(app)

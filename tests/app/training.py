@@ -54,7 +54,7 @@ def draw_after(app: AppTest, manager: Manager[S], id: str) -> S:
 
 def choose(app: AppTest, *, source: str = "Sample", preset: str = "GPT-2") -> AppTest:
     app.segmented_control(key="corpus_source").set_value(source)
-    app.segmented_control(key="settings_preset").set_value(preset)
+    app.radio(key="settings_preset").set_value(preset)
     return app.run()
 
 

@@ -61,7 +61,7 @@ def test_a_paste_counts_without_leaving_the_field_and_a_slow_press_trains_on_it(
     area.click()
     train.evaluate(RECORD_TOP)
     paste(tab, HUGS)
-    expect(tab.get_by_test_id("stMain")).to_contain_text("nothing held out")
+    expect(tab.get_by_test_id("stMain")).to_contain_text("nothing set aside")
     expect(area).to_be_focused()
     wait_until_idle(tab)
     assert len(tab.evaluate("window.tops")) == 1

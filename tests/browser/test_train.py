@@ -36,7 +36,7 @@ def test_text_size_and_button_share_the_first_screen(tab: Page) -> None:
         tab.set_viewport_size(size)
         for part in (
             tab.get_by_role("combobox", name="Sample"),
-            tab.get_by_text("8% held out"),
+            tab.get_by_text("8% set aside"),
             tab.locator(".st-key-settings_byte_size"),
             tab.get_by_role("spinbutton", name="Exact vocabulary size"),
             tab.get_by_role("button", name="Train", exact=True),
@@ -79,6 +79,7 @@ def test_a_bad_file_is_refused_and_a_good_one_becomes_a_run_to_download(
     expect(page.get_by_role("button", name=f"Run: {REAL_FILE.name}")).to_be_visible()
 
     target = tmp_path / "tokenizer.json"
+    page.get_by_text("For engineers: download the tokenizer").click()
     download(page, "tokenizer.json").save_as(target)
     theirs = HuggingFaceTokenizer.from_file(str(target))
     assert theirs.get_vocab_size() == 512
@@ -93,7 +94,10 @@ def test_a_bad_file_is_refused_and_a_good_one_becomes_a_run_to_download(
 def test_the_pretokens_of_a_custom_pattern_are_shown_and_fit_a_phone(tab: Page) -> None:
     tab.set_viewport_size({"width": 390, "height": 900})
     go_to_address(tab, "/train")
-    choose(tab, "Custom")
+    tab.get_by_role("button", name="First divided").click()
+    tab.get_by_test_id("stPopoverBody").get_by_text("my own settings").click()
+    wait_until_idle(tab)
+    tab.keyboard.press("Escape")
     choose_option(tab.get_by_role("combobox", name="Pre-tokenizer"), "your own regular expression")
     wait_until_idle(tab)
     pattern = tab.get_by_role("textbox", name="Regular expression")

@@ -257,9 +257,9 @@ def _sizes_in_line(chosen: ChosenCorpus) -> str:
     if chosen.corpus.word_counts is not None:
         size = counted(len(chosen.corpus.word_counts), "weighted word")
     if chosen.held_out.how is not None and chosen.held_out.how.by == "file":
-        return f"{size} · your own files held out"
+        return f"{size} · your own files set aside"
     share = f"{chosen.held_out_share:.0%}" if chosen.held_out.n_bytes else "nothing"
-    return f"{size} · {share} held out"
+    return f"{size} · {share} set aside"
 
 
 def _sizes(training: CorpusPart) -> list[Figure]:

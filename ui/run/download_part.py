@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -136,24 +135,20 @@ def zipped(files: Mapping[str, bytes], folder: str = "") -> bytes:
 
 
 def offer_downloads(
-    tokenizer: Tokenizer, stored: StoredRun, *, key: str, folds_others: bool = False
+    tokenizer: Tokenizer, stored: StoredRun, *, key: str, says_next: bool = False
 ) -> None:
     """Offer a tokenizer in each format, and explain which formats cannot hold it.
 
-    With `folds_others`, only the first format is in view, with the command that comes next.
+    With `says_next`, the command that comes after the first format's download is shown too.
     """
     offered = tokenizer_downloads(tokenizer, stored.run)
     possible = [download for download in offered if download.data is not None]
-    others = possible[1:] if folds_others else possible
     st.html(Path(__file__).with_suffix(".css"))
     with st.container(gap="small", key=f"{key}_download_rows"):
-        if folds_others:
-            _row(possible[0], key, label=f"Download {possible[0].label}")
-        with st.expander("Other formats", type="compact") if folds_others else nullcontext():
-            for download in others:
-                _row(download, key, label=download.label)
+        for download in possible:
+            _row(download, key)
         st.markdown(_TESTED, help=_HOW)
-    if folds_others:
+    if says_next:
         show_encoding_command(possible[0].file_name, tokenizer)
     missing = [download for download in offered if download.problem is not None]
     if missing:
@@ -171,11 +166,11 @@ def show_encoding_command(file_name: str, tokenizer: Tokenizer) -> None:
     st.code(encoding_command(file_name, tokenizer), language=None, wrap_lines=True)
 
 
-def _row(download: Download, key: str, *, label: str) -> None:
+def _row(download: Download, key: str) -> None:
     with st.container(gap=None):
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.download_button(
-                label,
+                download.label,
                 download.data or b"",
                 file_name=download.file_name,
                 mime="application/octet-stream",

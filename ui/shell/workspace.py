@@ -90,7 +90,7 @@ def copy_widget(source: str, target: str) -> None:
     st.session_state[target] = st.session_state[source]
 
 
-def set_widget(key: str, value: str | float) -> None:
+def set_widget(key: str, value: str | float | None) -> None:
     """Set a widget's value; call in a callback or before the widget is drawn."""
     st.session_state[key] = value
 

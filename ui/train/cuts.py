@@ -156,7 +156,8 @@ def _own_line() -> str:
 
 def _draw_heading(place: DeltaGenerator, where: str) -> None:
     place.markdown(
-        f"Cuts made before training{where}. No merge crosses a gap.", help=tooltip("Pre-token")
+        f"The pieces that training begins with{where}. No pair is joined across a gap.",
+        help=tooltip("Pre-token"),
     )
 
 
@@ -263,7 +264,7 @@ def _is_live(id: str) -> bool:
 
 def _draw_better(cut: str, saved: float) -> None:
     percent = f"{saved:.0%}" if saved >= 0.095 else f"{saved:.1%}"
-    st.markdown(f":small[{CUTS[cut]}’s cut: {percent} fewer tokens.]", width="content")
+    st.markdown(f":small[Divided as for {CUTS[cut]}: {percent} fewer tokens.]", width="content")
     st.button(
         "Use it",
         type="tertiary",

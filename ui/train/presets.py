@@ -41,6 +41,16 @@ CONFIGS: Final = {
     ),
 }
 """The settings of each preset but Custom."""
+DIVISIONS: Final = {
+    "GPT-2": "words, numbers and signs apart (GPT-2)",
+    "GPT-4": "digits in threes (GPT-4)",
+    "GPT-4o": "vowel signs stay in words (GPT-4o)",
+    "Llama 3": "digits in threes (Llama 3)",
+    LLAMA: "a space begins each word (Llama 2)",
+    CLASSROOM: "at spaces, with an end mark (classroom)",
+    CUSTOM: "my own settings",
+}
+"""What the cut of each preset does, with the model that it is from."""
 EXPLAINED: Final = (
     "GPT-2, GPT-4, GPT-4o and Llama 3: all 256 bytes, with the text cut as that model cuts it; "
     "ties go to the lower ids, as in Hugging Face’s trainer. Llama 2 style: the characters that "

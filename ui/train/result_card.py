@@ -40,7 +40,7 @@ def show_result(stored: StoredRun) -> DeltaGenerator:
         )
         if stored.not_kept:
             st.warning(f"{stored.not_kept} {IN_MEMORY_ALONE}")
-            _offer_downloads(stored)
+            _offer_downloads(stored, expanded=True)
         _show_figures(stored)
         st.plotly_chart(
             charts.tokens_over_merges(run.tokens_after, theme=frame.theme_type(), height=200),
@@ -111,12 +111,12 @@ def _show_figures(stored: StoredRun) -> None:
     with figures.cell(), st.container(gap="xxsmall"):
         st.metric("Bytes per token", f"{curves.training[-1]:.2f}")
         if curves.held_out is not None:
-            on_new = f":gray[:small[{curves.held_out[-1]:.2f} on held-out text]]"
+            on_new = f":gray[:small[{curves.held_out[-1]:.2f} on text it never saw]]"
             st.markdown(on_new, help=flattery(stored.held_out.how) or None)
         elif stored.held_out.n_bytes:
-            st.markdown(":gray[:small[not measured on held-out text]]")
+            st.markdown(":gray[:small[not measured on new text]]")
         else:
-            st.markdown(":gray[:small[no held-out text to check it on]]")
+            st.markdown(":gray[:small[no text kept aside to check it on]]")
     with figures.cell(), st.container(gap="xxsmall"):
         n_bytes = stored.run.corpus_bytes
         st.metric(
@@ -129,5 +129,6 @@ def _show_figures(stored: StoredRun) -> None:
         st.markdown(by_heart)
 
 
-def _offer_downloads(stored: StoredRun) -> None:
-    offer_downloads(stored.run.tokenizer, stored, key="download", folds_others=True)
+def _offer_downloads(stored: StoredRun, *, expanded: bool = False) -> None:
+    with st.expander("For engineers: download the tokenizer", type="compact", expanded=expanded):
+        offer_downloads(stored.run.tokenizer, stored, key="download", says_next=True)

@@ -19,7 +19,7 @@ from ui.shell import address, heading_row, workspace
 from ui.train import size_field
 from ui.train.custom_fields import custom_fields, custom_widgets
 from ui.train.cuts import show_cuts
-from ui.train.presets import CONFIGS, CUSTOM, EXPLAINED, with_cut
+from ui.train.presets import CONFIGS, CUSTOM, DIVISIONS, EXPLAINED, with_cut
 from ui.train.size_field import Start
 
 FIRST_SETTINGS = replace(CONFIGS["GPT-2"], vocab_size=size_field.FIRST_SIZE)
@@ -53,23 +53,34 @@ def choose_settings(
 
     The address keeps them if they differ from those that a reload fills the form with.
     """
-    with heading_row("settings_heading"):
+    heading = heading_row("settings_heading")
+    with heading:
         explained = f"{EXPLAINED}\n\n{tooltip('Tie', 'Byte fallback')}"
         st.header("How far to go", anchor=False, width="content", help=explained)
-        preset = st.segmented_control(
-            "Preset",
+    sizes = st.container()
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", key="settings_size_line"
+    ):
+        sentence, beside_size = st.empty(), st.container(width="content")
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    division = DIVISIONS[workspace.widget_text("settings_preset") or "GPT-2"]
+    folded = row.popover(f"First divided: {division}", type="tertiary", key="settings_cuts")
+    below_size = row.container(horizontal=True, vertical_alignment="center", gap="small")
+    with folded:
+        preset = st.radio(
+            "How the text is divided before any pair is joined",
             [*CONFIGS, CUSTOM],
-            default="GPT-2",
-            required=True,
+            format_func=DIVISIONS.__getitem__,
             key="settings_preset",
-            label_visibility="collapsed",
             persist_state="session",
             on_change=_begin_custom_as_shown,
         )
+    custom_place = st.container()
     are_complete = True
     cut = None if training is None else training.cut_by
     if preset == CUSTOM:
-        custom = custom_fields(cut)
+        with custom_place:
+            custom = custom_fields(cut)
         config, are_complete = custom.config, custom.is_complete
     else:
         config = CONFIGS[preset]
@@ -81,19 +92,10 @@ def choose_settings(
             "that is the pre-tokenizer, whatever the preset says.]]"
         )
     start = find_start(config, training)
-    with st.container():
-        size = size_field.size_field(preset, start)
-    with st.container(
-        horizontal=True, vertical_alignment="center", gap="small", key="settings_size_line"
-    ):
-        sentence, beside_size = st.empty(), st.container(width="content")
-    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
-    below_size = row.container(horizontal=True, vertical_alignment="center", gap="small")
+    with sizes:
+        size = size_field.size_field(preset, start, heading)
     is_custom = preset == CUSTOM
-    cuts = (
-        st.container() if is_custom else row.popover("Cuts", type="tertiary", key="settings_cuts")
-    )
-    with cuts:
+    with custom_place if is_custom else folded:
         works = show_cuts(config.pretokenizer, example, is_custom=is_custom)
     if size is not None and works:  # a pattern that does not work is told of there
         config = replace(config, vocab_size=size)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.runs import LargestSize, times
 from bpe_core.types import Base, TrainingConfig
@@ -78,8 +80,11 @@ class Start:
         return parts
 
 
-def size_field(preset: str, start: Start) -> int | None:
-    """Draw the choice of a size for a preset; show an invalid size as an error and return None."""
+def size_field(preset: str, start: Start, heading: DeltaGenerator) -> int | None:
+    """Draw the choice of a size for a preset; show an invalid size as an error and return None.
+
+    `heading` is the row of the heading, where the usual sizes are chosen by what they give.
+    """
     limits = FieldLimits(
         least=start.total,
         most=MAX_SIZE,
@@ -96,7 +101,11 @@ def size_field(preset: str, start: Start) -> int | None:
             help="The number of tokens: base symbols, special tokens, the marker, and one for "
             f"each merge. {tooltip('Token')}",
         )
-    return _slider_and_field(_slider(preset, start.total), limits)
+    slider = _slider(preset, start.total)
+    size = _slider_and_field(slider, limits)
+    with heading:
+        _choose_amount(slider, size)
+    return size
 
 
 def size_widgets(preset: str, size: int, start_total: int) -> dict[str, str | float]:
@@ -116,8 +125,12 @@ def size_widgets(preset: str, size: int, start_total: int) -> dict[str, str | fl
 
 def size_sentence(size: int, start: Start) -> str:
     """Return the size of a vocabulary and what it consists of, in Markdown."""
-    parts = " + ".join([*start.parts, counted(size - start.total, "merge")])
-    return f"Vocabulary size **{size:,}** :gray[= {parts}]"
+    n_merges = size - start.total
+    parts = " + ".join([*start.parts, counted(n_merges, "merge")])
+    return (
+        f"Join the most frequent pair **{counted(n_merges, 'time')}**. "
+        f":gray[Vocabulary size **{size:,}** = {parts}]"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +156,55 @@ def _slider(preset: str, total: int) -> _Slider:
         sizes = [total, *(size for size in _BYTE_SIZES if size > total)]
         return _Slider(f"llama_size_{total}", sizes, max(FIRST_SIZE, min(sizes[1:], default=total)))
     return _Slider("byte_size", _BYTE_SIZES, FIRST_SIZE)
+
+
+_AMOUNTS: Final = ("Few pieces", "Balanced", "Long pieces")
+_MERGES: Final = (255, 3_000, 16_000)
+_CLASSROOM_MERGES_NAMED: Final = (15, 100, 1_000)
+
+
+def _named_sizes(slider: _Slider) -> dict[str, int]:
+    """Return the sizes of a slider that are also chosen by what they give.
+
+    >>> _named_sizes(_slider("GPT-2", 257))
+    {'Few pieces': 512, 'Balanced': 4096, 'Long pieces': 16384}
+    >>> _named_sizes(_slider(CLASSROOM, 10))
+    {'Few pieces': 25, 'Balanced': 110, 'Long pieces': 1010}
+    >>> _named_sizes(_slider(LLAMA, 40_000))
+    {'Few pieces': 50257}
+    """
+    is_classroom = slider.key.startswith("classroom")
+    merges = _CLASSROOM_MERGES_NAMED if is_classroom else _MERGES
+    found: dict[int, str] = {}
+    for name, n in zip(_AMOUNTS, merges, strict=True):
+        size = next((size for size in slider.sizes if size >= slider.sizes[0] + n), None)
+        if size is not None:
+            found.setdefault(size, name)
+    return {name: size for size, name in found.items()}
+
+
+def _choose_amount(slider: _Slider, size: int | None) -> None:
+    """Draw the sizes that have a name, with the number; none is chosen at any other size."""
+    sizes = _named_sizes(slider)
+    # This control follows the slider, so it takes its value from there at each redraw.
+    chosen = next((name for name, own in sizes.items() if own == size), None)
+    workspace.set_widget("settings_amount", chosen)
+    st.segmented_control(
+        "Amount of pieces",
+        list(sizes),
+        format_func=lambda name: f"{name} ({sizes[name]:,})",
+        key="settings_amount",
+        label_visibility="collapsed",
+        on_change=lambda: _move_to(slider, sizes),
+    )
+
+
+def _move_to(slider: _Slider, sizes: Mapping[str, int]) -> None:
+    """Move the slider to the size whose name was pressed."""
+    name = workspace.widget_text("settings_amount")
+    if name in sizes:
+        workspace.set_widget(f"settings_{slider.key}", sizes[name])
+        workspace.set_widget(_exact_key(slider.key, sizes[name]), float(sizes[name]))
 
 
 def _slider_and_field(slider: _Slider, limits: FieldLimits) -> int | None:
