@@ -5,7 +5,7 @@ from typing import Final
 
 import streamlit as st
 
-from ui.components import Door, draw_start_loop
+from ui.components import Door, draw_start_loop, draw_story
 from ui.corpus import set_own_text
 from ui.shell import address, frame
 
@@ -36,6 +36,7 @@ with st.container(key="start_page"):
     address.set_query(run=None, job=None)
     st.html(Path(__file__).with_suffix(".css"))
     opened = draw_start_loop(SENTENCE, DOORS, key="start_loop")
+    draw_story(SENTENCE, key="story")
 
 if opened is not None:
     if opened.path == GPT2:

@@ -25,7 +25,15 @@ from static_site.browser_patterns import browser_pattern
 from static_site.recorded_lessons import DrawnLesson, drawn_lessons
 from static_site.recorded_runs import RECORDED, stored_run, train_recorded
 from static_site.vocabularies import VOCABULARIES, stored_vocabulary
-from ui.components import MAX_SENTENCE_LENGTH, PARTS, Door, live_text, merge_player, token_view  # noqa: F401  they fill PARTS
+from ui.components import (  # they fill PARTS
+    MAX_SENTENCE_LENGTH,
+    PARTS,
+    Door,
+    live_text,  # noqa: F401
+    merge_player,  # noqa: F401
+    story_data,
+    token_view,  # noqa: F401
+)
 from ui.corpus import MAX_TEXT_LENGTH_IN_ADDRESS
 from ui.token_boundaries import EXAMPLES, FIRST_TEXT
 
@@ -136,7 +144,7 @@ def _write_site(out: Path, *, docs: Path | None, app: str) -> None:
     pages = _pages(drawn_lessons())
     for page in pages:
         (out / page.file).write_text(_html(page, app=app, has_docs=docs is not None), "utf-8")
-    for script in {page.script for page in pages} | {"early"}:
+    for script in {page.script for page in pages} | {"early", "story"}:
         (out / f"{script}.js").write_text(_script(BROWSER / f"{script}.js"), "utf-8")
     _write_worker(out)
 
@@ -158,6 +166,7 @@ def data_script(name: str, messages: Sequence[bytes]) -> str:
 
 def _write_data(folder: Path) -> None:
     data = {vocabulary.id: [stored_vocabulary(vocabulary)] for vocabulary in VOCABULARIES}
+    data["story"] = [json.dumps(story_data()).encode()]
     data["gpt2-pattern"] = [browser_pattern("gpt2").encode()]
     for recorded in RECORDED:
         data[f"run-{recorded.id}"] = stored_run(recorded, train_recorded(recorded))

@@ -10,7 +10,7 @@ const TAKES_SENTENCE = "token-boundaries.html";
 const PARAMETER = "sentence";
 
 const given = JSON.parse(find(document, "#given", HTMLElement).textContent ?? "");
-draw(find(document, "[data-component]", HTMLElement), mountStartLoop, given, (_, value) => {
+draw(find(document, "[data-component='bpe.start_loop']", HTMLElement), mountStartLoop, given, (_, value) => {
   const { path, sentence } = /** @type {{ path: string, sentence: string }} */ (value);
   const address = withSameFrame(new URL(path, window.location.href).href, window.location.search);
   window.location.href = path === TAKES_SENTENCE ? withQuery(address, { text: sentence }) : address;
@@ -20,4 +20,10 @@ startFrame(() => {
   /** @type {Record<string, string>} */
   const query = sentence ? { [PARAMETER]: sentence } : {};
   return ["start", query];
+});
+// The scenes below wait until the first screen is drawn.
+window.addEventListener("load", () => {
+  const script = document.createElement("script");
+  script.src = "story.js";
+  document.head.append(script);
 });

@@ -24,3 +24,8 @@ export function valuesOfLiterals(literals) {
 export function decodeBase64(base64) {
   return new Uint8Array(Buffer.from(base64, "base64"));
 }
+
+/** Return what `from_story.py` prints. */
+export function fromStory() {
+  return JSON.parse(execFileSync(PYTHON, ["-m", "tests.js.from_story"], OPTIONS));
+}

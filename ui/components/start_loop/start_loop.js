@@ -5,6 +5,7 @@ import { isByKey } from "../merge_player/keys.js";
 import { Playback } from "../merge_player/playback.js";
 import { listenToKeys, listenToPage } from "../merge_player/press_key.js";
 import { remembered } from "../merge_player/remembered.js";
+import { carry } from "../shared/carried.js";
 import { find } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
 import { writeDoors } from "./doors.js";
@@ -20,6 +21,7 @@ import { stepOfTurn, Turn } from "./turn.js";
 /** @typedef {{ sentence: string, longest: number, doors: Door[] }} Given */
 
 const PARAMETER = "sentence";
+const MAX_CARRIED = 5000; // UTF-16 units, to the scenes below
 const SPEED = "1.5";
 const HOLDS = [2500, 2500, 2500, 1600, 1000, 600]; // ms to read each of the first merges
 const REST_BEFORE_PLAYING = 900; // ms without a key press
@@ -90,6 +92,7 @@ class StartLoop {
     this.playback.stop();
     this.text = text;
     this.run = learn(text, this.run.slots);
+    carry({ text: this.field.value.slice(0, MAX_CARRIED), slots: this.run.slots });
     this.stepOfTurn = stepOfTurn(this.run);
     this.view.setRun(this.run, this.field.matches(":dir(rtl)"));
     const { calm } = this.playback;

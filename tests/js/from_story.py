@@ -1,0 +1,105 @@
+"""Print what bpe_core makes of the start page's story, for its tests in Node."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+
+import bpe_core as bpe
+from bpe_core.corpus import parallel_texts
+from tests.js.from_python import CONTROLS, LONG, MARKUP, SCRIPTS
+from tests.js.from_site import BETWEEN, PIECES
+from ui.components import story_data
+
+CUTS = ("none", "gpt2", "o200k")
+MOST = 10
+WOODCHUCK = "how much wood would a woodchuck chuck if a woodchuck could chuck wood"
+LEARNED_FROM = (WOODCHUCK, "Grace Hopper Grace Hopper", "aaa aaaa aaaaaaa", SCRIPTS, "ab" * 40)
+N_RANDOM = 2_000
+
+
+def cut_texts() -> Iterator[str]:
+    """Yield texts of every kind, and thousands drawn at random."""
+    yield from (CONTROLS, SCRIPTS, MARKUP, LONG, "", " " * 40, "a" * 300, "I'Ll'dſ 'ſ'S It'RE'm")
+    for language in parallel_texts():
+        yield from language.sentences
+    drawn = random.Random(11)
+    for _ in range(N_RANDOM):
+        kinds = (PIECES, BETWEEN)
+        yield "".join(drawn.choice(drawn.choice(kinds)) for _ in range(drawn.randrange(1, 24)))
+
+
+def cut(text: str) -> list[Any]:
+    """Return a text, and its pieces under each cut."""
+    return [text, *(bpe.get_pretokenizer(name).split(text) for name in CUTS)]
+
+
+def learned(
+    text: str,
+    unseen: str = "",
+    *,
+    cut: str = "gpt2",
+    base: Literal["bytes", "characters"] = "bytes",
+    most: int | None = None,
+    min_frequency: int = 0,
+) -> dict[str, Any]:
+    """Return what bpe_core learns from a text, and the tokens at each step, also of unseen text.
+
+    Bytes are learned with the lowest ids first among ties, characters with the first in the text.
+    """
+    corpus = bpe.Corpus.from_text(text)
+    n_base = 256 if base == "bytes" else len(set(text))
+    config = bpe.TrainingConfig(
+        10**6 if most is None else n_base + most,
+        pretokenizer=cut,
+        base=base,
+        special_tokens=(),
+        min_frequency=min_frequency,
+        tie_break="smallest-pair" if base == "bytes" else "first-seen",
+    )
+    run = bpe.train(corpus, config)
+    steps = range(0, len(run.merges) + 1, max(1, len(run.merges) // 20))
+    return {
+        "text": text,
+        "unseen": unseen,
+        "cut": cut,
+        "base": base,
+        "most": most,
+        "min": min_frequency,
+        "merges": [[merge.left, merge.right, merge.id, merge.count] for merge in run.merges],
+        "tokens_after": run.tokens_after.tolist(),
+        "ends": [[step, *(ends(run, step, each) for each in (text, unseen))] for step in steps],
+    }
+
+
+def ends(run: bpe.TrainingRun, step: int, text: str) -> list[int]:
+    """Return where the tokens of a text end after some merges, in bytes."""
+    lengths = [len(run.tokenizer.vocab[id]) for id in run.tokenizer.truncated(step).encode(text)]
+    return np.cumsum(lengths, dtype=int).tolist()
+
+
+def story() -> dict[str, Any]:
+    """Return all that the story's computing is checked against."""
+    return {
+        "data": story_data(),
+        "cuts": [cut(text) for text in cut_texts()],
+        "learned": [
+            *(learned(text) for text in LEARNED_FROM),
+            learned(LONG[:1200], LONG[1200:1500]),
+            learned(story_data()["seen"], story_data()["unseen"]),
+            *(
+                learned(text, cut=name, base="characters", most=MOST, min_frequency=2)
+                for text in LEARNED_FROM
+                for name in CUTS
+            ),
+        ],
+    }
+
+
+if __name__ == "__main__":
+    json.dump(story(), sys.stdout)

@@ -1,0 +1,129 @@
+// The scenes below the start page's first screen: what they compute, against bpe_core.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { countsByStep, tokensAt } from "../../ui/components/shared/bars.js";
+import { utf8 } from "../../ui/components/shared/characters.js";
+import { byteSymbols, joinsOfText, learnMerges, replayMerges } from "../../ui/components/shared/merging.js";
+import { inSlices } from "../../ui/components/shared/slices.js";
+import { cutText } from "../../ui/components/story/cuts.js";
+import { FakeClock } from "./fake_clock.js";
+import { bytesPerToken, learnFar, MIN_OWN_LENGTH, spokenFar, splitOwn } from "../../ui/components/story/far.js";
+import { fromStory } from "./python.js";
+
+const { cuts, data, learned } = fromStory();
+const CUTS = ["none", "gpt2", "o200k"];
+
+const runToEnd = (work) => {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+};
+
+/** How a text is learned from, as bpe_core was told to. */
+const ruleOf = ({ text, base, most, min }) => {
+  const alphabet = [...new Set(text)].sort((a, b) => a.codePointAt(0) - b.codePointAt(0));
+  const toCharacters = (word) => Array.from(word, (character) => alphabet.indexOf(character));
+  const rule = { minCount: min, most: most ?? Infinity };
+  return base === "bytes"
+    ? { toSymbols: byteSymbols, rule: { ...rule, nBase: 256, tie: "smallest-pair" } }
+    : { toSymbols: toCharacters, rule: { ...rule, nBase: alphabet.length, tie: "first-seen" } };
+};
+
+suite("cutting a text", () => {
+  test("gives the pieces of bpe_core's pre-tokenizers, which together are the text", () => {
+    assert.ok(cuts.length > 2_000);
+    for (const [text, ...pieces] of cuts) {
+      CUTS.forEach((name, i) => assert.deepEqual(cutText(text, name), pieces[i], `${name} on ${JSON.stringify(text.slice(0, 80))}`));
+    }
+  });
+});
+
+suite("learning merges in the browser", () => {
+  test("gives the merges of bpe_core, with their counts, from bytes and from characters", () => {
+    for (const expected of learned) {
+      const { toSymbols, rule } = ruleOf(expected);
+      const { merges } = runToEnd(learnMerges(cutText(expected.text, expected.cut), toSymbols, rule));
+      assert.deepEqual(merges.map(({ left, right, id, count }) => [left, right, id, count]), expected.merges, `${expected.base}, ${expected.cut}: ${expected.text.slice(0, 60)}`);
+    }
+  });
+
+  test("gives the tokens at every step, of the text and of one that it never saw", () => {
+    for (const expected of learned.filter(({ base }) => base === "bytes")) {
+      const { toSymbols, rule } = ruleOf(expected);
+      const keys = cutText(expected.text, expected.cut);
+      const { merges, words } = runToEnd(learnMerges(keys, toSymbols, rule));
+      const unseenKeys = cutText(expected.unseen, expected.cut);
+      const joined = [
+        [utf8(expected.text).length, joinsOfText(keys, words)],
+        [utf8(expected.unseen).length, joinsOfText(unseenKeys, replayMerges(unseenKeys, toSymbols, merges))],
+      ];
+      assert.deepEqual([...countsByStep(...joined[0], merges.length)], expected.tokens_after);
+      for (const [step, ...ends] of expected.ends) {
+        joined.forEach((text, i) => assert.deepEqual(tokensAt(...text, step).map(({ end }) => end), ends[i]));
+      }
+    }
+  });
+});
+
+suite("how far to go", () => {
+  const far = runToEnd(learnFar(data.seen, data.unseen));
+
+  test("has the figures of bpe_core: the text is learned by heart, the unseen text is not", () => {
+    const expected = learned.find(({ text }) => text === data.seen);
+    assert.equal(far.nMerges, expected.merges.length);
+    assert.deepEqual([...far.seen.counts], expected.tokens_after);
+    for (const [step, , ends] of expected.ends) assert.equal(far.unseen.counts[step], ends.length);
+    assert.deepEqual([far.nMerges, far.seen.bytes.length, far.unseen.bytes.length], [462, 1800, 400]);
+    assert.deepEqual([far.seen, far.unseen].map((text) => [text.counts[462], bytesPerToken(text, 462).toFixed(2)]), [[470, "3.83"], [230, "1.74"]]);
+  });
+
+  test("knows from which merge on every pair occurs once", () => {
+    const expected = learned.find(({ text }) => text === data.seen);
+    const counts = expected.merges.map(([, , , count]) => count);
+    assert.ok(counts.slice(far.onceFrom).every((count) => count === 1));
+    assert.ok(counts[far.onceFrom - 1] > 1);
+    assert.equal(far.onceFrom, 195);
+    assert.equal(spokenFar(far, 195), "195 merges: seen 737 tokens, unseen 254");
+  });
+
+  test("takes a visitor's own text once it is long enough, and holds a quarter out, between two words", () => {
+    assert.equal(splitOwn("x ".repeat(MIN_OWN_LENGTH / 2 - 1)), null);
+    assert.equal(splitOwn("x".repeat(2000)), null);
+    const text = "नमस्ते दुनिया, كيف الحال؟ 🧩 hugs ".repeat(20);
+    const { seen, unseen } = splitOwn(text);
+    assert.equal(seen + unseen, text);
+    assert.ok(Math.abs(unseen.length / text.length - 0.25) < 0.02);
+    assert.ok(cutText(text, "gpt2").join("|").startsWith(cutText(seen, "gpt2").join("|")));
+  });
+});
+
+suite("work in slices", () => {
+  test("rests after each slice, ends with its result, and stops when it is aborted", async () => {
+    const clock = new FakeClock();
+    let done = 0;
+    const work = function* () {
+      for (; done < 10; done++) {
+        clock.pass(3);
+        yield;
+      }
+      return "all";
+    };
+    const ending = new AbortController();
+    const promise = inSlices(work(), ending.signal, clock);
+    assert.equal(done, 2); // the third yield ended the slice of 8 ms
+    const step = async () => {
+      clock.pass(0);
+      await null;
+    };
+    for (let i = 0; i < 8; i++) await step();
+    assert.equal(await promise, "all");
+    done = 0;
+    const other = inSlices(work(), ending.signal, clock);
+    ending.abort();
+    await step();
+    assert.equal(await other, null);
+    assert.ok(done < 10);
+  });
+});

@@ -1,0 +1,86 @@
+// The scenes below the start page's first screen: the visitor's sentence, carried on. Each scene is made when it
+// comes near the view.
+
+import { followCarried } from "../shared/carried.js";
+import { find } from "../shared/elements.js";
+import { onLeaving } from "../shared/leaving.js";
+import { FarScene } from "./far_scene.js";
+
+/** @import { Carried } from "../shared/carried.js"
+    @import { Component } from "../shared/component.js" */
+
+/** @typedef {{ sentence: string, seen: string, unseen: string }} Given */
+/** @typedef {{ take: (sentence: Carried) => unknown, destroy: () => void }} Scene */
+
+const NEAR = "400px 0px"; // how far from the view a scene is made
+const REST = 400; // ms without a key press before a scene takes what was typed
+
+/** @type {WeakMap<ShadowRoot, Story>} */
+const stories = new WeakMap();
+
+/** @param {Component<Given>} component */
+export default function mountStory({ data, parentElement }) {
+  const story = stories.get(parentElement) ?? new Story(parentElement, data);
+  stories.set(parentElement, story);
+  return onLeaving(parentElement, () => {
+    stories.get(parentElement)?.destroy();
+    stories.delete(parentElement);
+  });
+}
+
+class Story {
+  /** @param {ShadowRoot} root
+      @param {Given} given */
+  constructor(root, given) {
+    /** @type {Record<string, (section: HTMLElement) => Scene>} */
+    const makers = {
+      far: (section) => new FarScene(section, given),
+    };
+    /** @type {Carried} */
+    this.sentence = { text: given.sentence, slots: new Map() };
+    /** @type {Scene[]} */
+    this.scenes = [];
+    this.timer = 0;
+    this.ending = new AbortController();
+    const { signal } = this.ending;
+    this.observer = new IntersectionObserver((entries) => {
+      for (const { isIntersecting, target } of entries) {
+        if (!isIntersecting || !(target instanceof HTMLElement)) continue;
+        this.observer.unobserve(target);
+        const scene = makers[target.id](target);
+        this.scenes.push(scene);
+        scene.take(this.sentence);
+      }
+    }, { rootMargin: NEAR, scrollMargin: NEAR }); // the app scrolls in an element of its own
+    for (const section of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("section"))) this.observer.observe(section);
+    followCarried((sentence) => this.#take(sentence), signal);
+    root.addEventListener("click", (event) => followLink(root, event), { signal });
+  }
+
+  destroy() {
+    clearTimeout(this.timer);
+    this.observer.disconnect();
+    this.ending.abort();
+    for (const scene of this.scenes) scene.destroy();
+  }
+
+  /** @param {Carried} sentence */
+  #take(sentence) {
+    this.sentence = sentence;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.scenes.forEach((scene) => scene.take(sentence)), REST);
+  }
+}
+
+/** Go to the scene of a link: a browser finds no targets in a component.
+    @param {ShadowRoot} root
+    @param {Event} event */
+function followLink(root, event) {
+  const link = event.target instanceof Element ? event.target.closest("a.next") : null;
+  if (!(link instanceof HTMLAnchorElement)) return;
+  event.preventDefault();
+  const heading = find(root, `${link.hash} h2`, HTMLElement);
+  const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+  heading.scrollIntoView({ behavior: calm ? "instant" : "smooth" });
+  heading.focus({ preventScroll: true });
+}
