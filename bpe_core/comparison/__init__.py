@@ -3,12 +3,12 @@
 In: encoders and a corpus, or the same sentences in many languages. Out: figures for each tokenizer,
 the spans that they split differently, and how sure the difference is.
 
-Start with `comparison`. `spans` encodes texts, `text_map` finds the kind and script of each token,
-`measurement` counts, and `metrics` computes the figures. `blocks` divides the text, and `parts`
-resamples the blocks: it gives the difference with its interval, on all of the text and on parts of
-it, which `interval_words` describes. `alignment` finds the spans, and `languages` compares the cost
-of languages. `terms` cuts a list of words and sorts it by loss, and `costs` turns tokens and
-vocabularies into money, context windows and parameters.
+Start with `comparison`. `blocks` divides the text, `measurement` encodes and counts it, and
+`text_map` finds the kind and script of each token. `intervals` resamples the blocks: it gives the
+difference with its interval, on all of the text and on parts of it, and describes it. `languages`
+compares the cost of languages, `terms` cuts a list of words and sorts it by loss, `costs` turns
+tokens and vocabularies into money, context windows and parameters, and `newness` says how new
+held-out text is.
 """
 
 from typing import TYPE_CHECKING
@@ -17,13 +17,14 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.comparison.alignment import Stretches, differing_columns
     from bpe_core.comparison.blocks import Blocks, divide_units
     from bpe_core.comparison.comparison import (
         Comparison,
         ShouldStop,
+        Stretches,
         combine,
         compare,
+        differing_columns,
         distinct_ends,
         measure_on,
         numbered,
@@ -41,8 +42,18 @@ if TYPE_CHECKING:
         estimate_tokens,
     )
     from bpe_core.comparison.intervals import (
+        MIN_POINTS,
+        MIN_TOKENS,
+        N_RESAMPLES,
+        OTHER_SCRIPTS,
+        POINTS_APART,
+        SEED,
+        Division,
         IntervalWords,
+        TextPart,
+        TokenSaving,
         carried_words,
+        compute_gain,
         describe_interval,
         division_words,
         flattery,
@@ -61,27 +72,16 @@ if TYPE_CHECKING:
         LanguageMetrics,
         Parity,
         ScriptMerges,
+        gini,
         language_costs,
         measure_languages,
         merges_per_script,
         parity,
         read_parallel,
+        relative_costs,
     )
     from bpe_core.comparison.measurement import Measured, TokenizerMetrics
-    from bpe_core.comparison.metrics import gini, relative_costs
     from bpe_core.comparison.newness import Newness, measure_newness, split_by_folder, unseen_share
-    from bpe_core.comparison.parts import (
-        MIN_POINTS,
-        MIN_TOKENS,
-        N_RESAMPLES,
-        OTHER_SCRIPTS,
-        POINTS_APART,
-        SEED,
-        Division,
-        TextPart,
-        TokenSaving,
-        compute_gain,
-    )
     from bpe_core.comparison.terms import (
         MAX_TERM_LENGTH,
         MAX_TERMS,

@@ -1,15 +1,57 @@
-"""Describe what a difference is on, and how sure it is: its interval, or why there is none."""
+"""Measure how many fewer tokens one tokenizer needs than another: with an interval, and by part.
+
+The parts are the kinds of tokens, the scripts, the file types and the files of the text. Each token
+counts once in each of these divisions, so the parts of each add up to the whole. A kind or script
+counts the tokens that each tokenizer uses there, which may be none: a tokenizer whose tokens join
+words with the space before them has few tokens of white space alone.
+
+The second half says in words what a difference is on, and how sure it is.
+"""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+import math
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.checks import describe
 from bpe_core.comparison.blocks import Blocks
 from bpe_core.comparison.comparison import Comparison, compare
-from bpe_core.comparison.parts import N_RESAMPLES, TextPart, TokenSaving, compute_gain
+from bpe_core.comparison.text_map import TOKEN_KINDS
 from bpe_core.corpus import MIN_UNITS, Corpus, HeldOut, WhyWithin, percent
+from bpe_core.errors import ConfigError
 from bpe_core.tokenizer import Encoder
+from bpe_core.unicode import NO_LETTER, SCRIPT_GROUPS
 
+MIN_TOKENS: Final = 300
+"""With fewer tokens of either tokenizer, the text is too short to judge by."""
+POINTS_APART: Final = 10.0
+"""A part disagrees if its figure differs from the whole's by this many percentage points, or by
+half of the whole's figure if that is less, but by at least `MIN_POINTS`."""
+MIN_POINTS: Final = 3.0
+MIN_SCRIPT_SHARE: Final = 0.01
+"""Scripts with a smaller share of all tokens are taken together."""
+OTHER_SCRIPTS: Final = "other scripts"
+CARRIES: Final = 0.75
+"""Kinds of tokens carry a difference if they make up this share of what is saved, or of what is
+lost, and words save or lose less than half as much of their own."""
+MIN_NAMED: Final = 0.1
+MIN_SHARE: Final = 0.05
+"""A part with a smaller share of the tokens does not count as disagreeing."""
+
+Way = Literal["fewer", "more", "unclear"]
+Division = Literal["kind", "script", "type", "file"]
+
+
+N_RESAMPLES: Final = 2_000
+SEED: Final = 0
+LEVEL: Final = 0.95
+
+_Columns = tuple[Sequence[str], list[NDArray[np.int64]]]
+"""Names, and for both tokenizers the counts of each name, int64[n_blocks, n_names]."""
 _MAX_NAME: Final = 42
 _NEARLY_ALL: Final = 0.995
 _WHY_WITHIN: Final[dict[WhyWithin, str]] = {
@@ -18,6 +60,271 @@ _WHY_WITHIN: Final[dict[WhyWithin, str]] = {
     "huge": ", because single documents are larger than the part to hold out",
     "alike": ", because many documents share most of their lines",
 }
+
+
+class TextPart(NamedTuple):
+    """The token counts of two tokenizers on a text or a part of it."""
+
+    name: str
+    """May come from a visitor, as the name of a file."""
+    own: int
+    theirs: int
+    n_units: int
+    """How many units have any of these tokens."""
+    percent_fewer: float
+    """100 × (1 - own / theirs), negative if `own` is more; nan if `theirs` is 0."""
+    low: float
+    """The ends of the 95 % interval; nan if there are too few units for one."""
+    high: float
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there are enough units to say how far the figure may be off."""
+        return not math.isnan(self.low)
+
+    @property
+    def way(self) -> Way:
+        """The direction of the difference; "unclear" if the interval includes 0.
+
+        Without an interval the figure is of this text alone, and its sign decides.
+        """
+        low, high = (self.low, self.high) if self.has_interval else (self.percent_fewer,) * 2
+        if low > 0:
+            return "fewer"
+        return "more" if high < 0 else "unclear"
+
+
+class TokenSaving(NamedTuple):
+    """The tokens that one tokenizer saves against another on a text."""
+
+    whole: TextPart
+    divisions: tuple[tuple[Division, tuple[TextPart, ...]], ...]
+    """The parts by kind, script, type and file, without divisions that have only one part."""
+
+    @property
+    def has_enough_text(self) -> bool:
+        """True if there are enough tokens to say who needs fewer of them on this text."""
+        return min(self.whole.own, self.whole.theirs) >= MIN_TOKENS
+
+    @property
+    def disagreeing(self) -> tuple[tuple[Division, TextPart], ...]:
+        """The parts whose figure differs materially from the whole's, the weightiest first.
+
+        Such a part has `MIN_SHARE` of the other tokenizer's tokens, and an interval without
+        the whole's figure. It favours the other tokenizer, or is far from it: see `POINTS_APART`.
+        """
+        found: list[tuple[Division, TextPart]] = [
+            (division, part)
+            for division, parts in self.divisions
+            for part in parts
+            if _disagrees(part, self.whole)
+        ]
+        return tuple(sorted(found, key=lambda each: -_weight(each[1], self.whole)))
+
+    @property
+    def carried_by(self) -> Carried | None:
+        """What carries the difference, if that is not words; see `CARRIES`."""
+        whole, kinds = self.whole, dict(self.divisions).get("kind", ())
+        words = next((part for part in kinds if part.name == "words"), None)
+        sign = 1 if whole.way == "fewer" else -1
+        saved = {part: sign * (part.theirs - part.own) for part in kinds}
+        ordered = sorted(kinds, key=lambda part: -saved[part])
+        total = sum(n for n in saved.values() if n > 0)
+        if whole.way == "unclear" or not total or words is None or not words.theirs:
+            return None
+        main: list[TextPart] = []
+        while sum(saved[part] for part in main) < CARRIES * total:
+            main.append(ordered[len(main)])
+        if words in main or sign * words.percent_fewer >= sign * whole.percent_fewer / 2:
+            return None
+        named = [part for part in ordered if part != words and saved[part] >= MIN_NAMED * total]
+        share = sum(saved[part] for part in named) / abs(whole.theirs - whole.own)
+        return Carried(tuple(part.name for part in named), share, words)
+
+
+class Carried(NamedTuple):
+    """The kinds of tokens that a difference is on, if that is not words."""
+
+    kinds: tuple[str, ...]
+    """The largest first."""
+    share: float
+    """What they save, as a share of the difference; more than 1 if other kinds lose."""
+    words: TextPart
+
+
+def compute_gain(comparison: Comparison, first: int = 0, second: int = 1) -> TokenSaving:
+    """Return the tokens that one tokenizer saves against another, with intervals and by part.
+
+    Raises OutOfRangeError for an invalid index, and ConfigError for a comparison made without
+    `compare`.
+
+    >>> from bpe_core.comparison import compare
+    >>> from bpe_core.tokenizer import gpt2
+    >>> comparison = compare("the bare bytes\\n" * 200, [gpt2(), gpt2().truncated(0)])
+    >>> gain = compute_gain(comparison)
+    >>> gain.whole.own, gain.whole.theirs, round(gain.whole.percent_fewer, 1)
+    (800, 3000, 73.3)
+    >>> [(part.name, part.own, part.theirs) for part in dict(gain.divisions)["kind"]]
+    [('words', 600, 2400), ('white space', 200, 600)]
+    """
+    comparison.verdict(first, second)
+    blocks = comparison.blocks
+    if blocks is None:
+        raise ConfigError(
+            f"Expected a comparison made by `compare`, got {describe(comparison)} without blocks."
+        )
+    pair = [comparison.by_block[place] for place in (first, second)]
+    totals = [counts.kinds.sum(axis=1, keepdims=True) for counts in pair]
+    of_whole: _Columns = ["all"], totals
+    divisions: list[tuple[Division, _Columns]] = [
+        ("kind", (TOKEN_KINDS, [counts.kinds for counts in pair])),
+        ("script", _scripts(*(counts.scripts for counts in pair))),
+        ("type", (blocks.types, [_spread(n, blocks.type_of_block, blocks.types) for n in totals])),
+        ("file", (blocks.files, [_spread(n, blocks.file_of_block, blocks.files) for n in totals])),
+    ]
+    # All intervals come from the same draws.
+    whole, *parts = _parts([of_whole, *(columns for _, columns in divisions)], blocks)
+    found: list[tuple[Division, tuple[TextPart, ...]]] = []
+    for division, (names, _) in divisions:
+        found.append((division, tuple(part for part in parts[: len(names)] if part.n_units)))
+        del parts[: len(names)]
+    return TokenSaving(whole, tuple((division, of) for division, of in found if len(of) > 1))
+
+
+def _parts(columns: Sequence[_Columns], blocks: Blocks) -> list[TextPart]:
+    """Return the figures of each named part of a text."""
+    own, theirs = (
+        _by_unit(np.hstack([counts[side] for _, counts in columns]), blocks) for side in (0, 1)
+    )
+    n_units = ((own > 0) | (theirs > 0)).sum(axis=0).tolist()
+    sums = own.sum(axis=0), theirs.sum(axis=0)
+    figures = percent_fewer(*sums).tolist()
+    ends = intervals(own, theirs, blocks.stratum_of_unit).tolist()
+    names = [name for names, _ in columns for name in names]
+    rows = zip(names, sums[0].tolist(), sums[1].tolist(), n_units, figures, ends, strict=True)
+    return [TextPart(*row, low=low, high=high) for *row, (low, high) in rows]
+
+
+def _by_unit(counts: NDArray[np.int64], blocks: Blocks) -> NDArray[np.int64]:
+    """Add up the counts of each unit's blocks."""
+    found = np.zeros((blocks.n_units, counts.shape[1]), np.int64)
+    np.add.at(found, blocks.unit_of_block, counts)
+    return found
+
+
+def _spread(
+    totals: NDArray[np.int64], name_of_block: NDArray[np.int64], names: Sequence[str]
+) -> NDArray[np.int64]:
+    """Return the totals of blocks, int64[n_blocks, 1], each in the column of its name."""
+    return totals * (name_of_block[:, None] == np.arange(len(names)))
+
+
+def _scripts(own: NDArray[np.int64], theirs: NDArray[np.int64]) -> _Columns:
+    """Return a column for each frequent script, and one for the others together.
+
+    There are none for a text in one script: they would only repeat those by kind.
+    """
+    sums = (own + theirs).sum(axis=0)
+    is_frequent = sums >= MIN_SCRIPT_SHARE * sums.sum()
+    is_frequent[NO_LETTER] = sums[NO_LETTER] > 0
+    frequent = np.flatnonzero(is_frequent)
+    if np.count_nonzero(frequent != NO_LETTER) < 2:
+        return [], [counts[:, :0] for counts in (own, theirs)]
+    names = [*(SCRIPT_GROUPS[code] for code in frequent.tolist()), OTHER_SCRIPTS]
+    return names, [
+        np.column_stack([counts[:, frequent], counts[:, ~is_frequent].sum(axis=1)])
+        for counts in (own, theirs)
+    ]
+
+
+def _disagrees(part: TextPart, whole: TextPart) -> bool:
+    if part.theirs < MIN_SHARE * whole.theirs or not (part.has_interval and whole.has_interval):
+        return False
+    if part.low <= whole.percent_fewer <= part.high:
+        return False
+    if whole.way != "unclear" and part.way not in (whole.way, "unclear"):
+        return True
+    apart = min(POINTS_APART, max(MIN_POINTS, abs(whole.percent_fewer) / 2))
+    return abs(part.percent_fewer - whole.percent_fewer) >= apart
+
+
+def _weight(part: TextPart, whole: TextPart) -> float:
+    """How far the part moves the whole: its share of the tokens times its distance in points."""
+    return part.theirs * abs(part.percent_fewer - whole.percent_fewer)
+
+
+def percent_fewer(
+    own: NDArray[np.int64] | NDArray[np.float64], theirs: NDArray[np.int64] | NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return 100 × (1 - own / theirs) for each pair of counts; nan where the second is 0.
+
+    >>> percent_fewer(np.array([50, 150, 1]), np.array([100, 100, 0])).tolist()
+    [50.0, -50.0, nan]
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = 100 * (1 - own / theirs)
+    return np.where(theirs > 0, found, np.nan)
+
+
+def intervals(
+    own: NDArray[np.int64],
+    theirs: NDArray[np.int64],
+    strata: NDArray[np.int64] | None = None,
+    *,
+    n_resamples: int = N_RESAMPLES,
+) -> NDArray[np.float64]:
+    """Return the interval of each figure's `percent_fewer`, float64[n_figures, 2].
+
+    `own` and `theirs` are the counts of the same units, int64[n_units, n_figures]; `strata` is the
+    stratum of each unit, int64[n_units], or None for one stratum. A figure has nan instead of an
+    interval if fewer than `MIN_UNITS` units have any count for it, or if `theirs` is 0 in more than
+    a few resamples.
+
+    This is the bootstrap. In each stratum units are drawn with replacement, one fewer than there
+    are, and the figure is computed again from the sums of what was drawn. Both tokenizers are
+    counted on the same drawn units, so what makes a unit hard for both cancels out. The interval is
+    between percentiles of the figures.
+
+    Source: Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 13; for strata
+    and one unit fewer, Rao and Wu 1988, "Resampling inference with complex survey data".
+
+    >>> own = np.array([[8], [9]] * 50)
+    >>> intervals(own, np.full((100, 1), 10)).round(1).tolist()
+    [[14.0, 16.0]]
+    """
+    n_units, n_figures = own.shape
+    found = np.full((n_figures, 2), np.nan)
+    has_enough = ((own > 0) | (theirs > 0)).sum(axis=0) >= MIN_UNITS
+    if not has_enough.any():
+        return found
+    counts = np.concatenate([own[:, has_enough], theirs[:, has_enough]], axis=1).astype(np.float64)
+    of_one = np.zeros(n_units, np.int64)
+    sums = _draws(of_one if strata is None else strata, n_resamples) @ counts
+    n = counts.shape[1] // 2
+    figures = percent_fewer(sums[:, :n], sums[:, n:])
+    tail = (1 - LEVEL) / 2
+    # A rare count can be 0 in all units of a draw. If it is 0 in more than a few draws, there is
+    # no interval, because the rest would not be representative.
+    is_defined = np.isnan(figures).mean(axis=0) < tail / 10
+    places = np.flatnonzero(has_enough)[is_defined]
+    for place, column in zip(places, figures[:, is_defined].T, strict=True):
+        found[place] = np.quantile(column[~np.isnan(column)], [tail, 1 - tail])
+    return found
+
+
+def _draws(strata: NDArray[np.int64], n_resamples: int) -> NDArray[np.float64]:
+    """Return the weight of each unit in each resample, float64[n_resamples, n_units]."""
+    weights = np.empty((n_resamples, len(strata)))
+    generator = np.random.default_rng(SEED)
+    for number in np.unique(strata):
+        members = np.flatnonzero(strata == number)
+        n = len(members)
+        # With as many units as there are, the figures would vary too little by (n - 1) / n.
+        drawn = generator.integers(n, size=(n_resamples, max(n - 1, 1)))
+        drawn += np.arange(n_resamples)[:, None] * n
+        times = np.bincount(drawn.ravel(), minlength=n_resamples * n)
+        weights[:, members] = times.reshape(n_resamples, n) * (n / max(n - 1, 1))
+    return weights
 
 
 class IntervalWords(NamedTuple):

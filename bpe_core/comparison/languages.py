@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from bpe_core.checks import describe, is_a, several
 from bpe_core.comparison.comparison import ShouldStop, name_encoders
 from bpe_core.comparison.measurement import TokenizerMetrics, efficiency_together, measure
-from bpe_core.comparison.metrics import gini, relative_costs
 from bpe_core.corpus import Corpus, ParallelText, decode_text, has_more_cells
 from bpe_core.errors import ArgumentTypeError, ConfigError, CorpusError
 from bpe_core.extras import to_frame
@@ -384,3 +383,49 @@ def _find_scripts(sentences: Sequence[str]) -> tuple[str, ...]:
         if name := find_script(chr(character)):
             found[name] += count
     return tuple(name for name, _ in found.most_common())
+
+
+def relative_costs(n_tokens: Mapping[str, int], reference: str) -> dict[str, float]:
+    """Return each language's tokens per token of the reference language, on parallel text.
+
+    1 is parity; 2 means that the same sentences take twice as many tokens. Raises ConfigError for a
+    reference that is missing or has no tokens.
+
+    Source: Petrov et al. 2023, "Language model tokenizers introduce unfairness between languages",
+    who call it the premium.
+
+    >>> relative_costs({"English": 100, "Thai": 250}, "English")
+    {'English': 1.0, 'Thai': 2.5}
+    """
+    if not n_tokens.get(reference):
+        with_tokens = [repr(name) for name, count in n_tokens.items() if count]
+        raise ConfigError(
+            f"{reference!r} has no tokens to compare with. Choose one of {', '.join(with_tokens)}."
+            if with_tokens
+            else f"Neither {reference!r} nor any other language has tokens. Use a tokenizer that "
+            "covers some of the text."
+        )
+    return {language: count / n_tokens[reference] for language, count in n_tokens.items()}
+
+
+def gini(costs: Sequence[float]) -> float:
+    """Return the Gini coefficient of costs: 0 if all are equal, near 1 if one has almost all.
+
+    It is half the relative mean absolute difference, computed from the sorted costs. Raises
+    ConfigError if there are no costs, if one is negative, or if all are zero.
+
+    Source: Gini 1912; sorted form as in Damgaard and Weiner 2000, "Describing inequality in plant
+    size or fecundity".
+
+    >>> gini([1, 1, 1, 1]), gini([0, 0, 0, 4])
+    (0.0, 0.75)
+    """
+    ordered = np.sort(np.asarray(costs, np.float64))
+    if not len(ordered) or ordered[0] < 0 or not ordered[-1] > 0:
+        raise ConfigError(
+            f"Expected at least one cost, none negative and not all 0, to measure inequality; got "
+            f"{len(ordered)} costs."
+        )
+    n = len(ordered)
+    weights = 2 * np.arange(1, n + 1) - n - 1
+    return float((weights * ordered).sum() / (n * ordered.sum()))

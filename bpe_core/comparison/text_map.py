@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.comparison.metrics import ratio
 from bpe_core.unicode import (
     NO_LETTER,
     OTHER_LETTER,
@@ -27,6 +27,15 @@ from bpe_core.unicode import (
 TOKEN_KINDS: Final[tuple[str, ...]] = ("words", "numbers", "punctuation", "white space")
 """A token is of the first kind of which it has a character; `TextMap.token_kinds` numbers kinds."""
 _LATIN: Final = SCRIPT_GROUPS.index("Latin letters")
+
+
+def ratio(total: int, n: int) -> float:
+    """Return a quotient, such as the bytes per token; nan if `n` is 0.
+
+    >>> ratio(42, 10)
+    4.2
+    """
+    return total / n if n else math.nan
 
 
 class KindCounts(NamedTuple):

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from playwright.sync_api import Locator, Page, expect
 
 import bpe_core as bpe
-from bpe_core.comparison.alignment import disagreements
+from bpe_core.comparison.comparison import disagreements
 from bpe_core.corpus import load_sample
 from bpe_core.formats import dumps
 from bpe_core.formats.gguf.gguf_file import write_gguf

@@ -17,7 +17,7 @@ import numpy as np
 import bpe_core as bpe
 from bpe_core.adapting import extend
 from bpe_core.comparison import differing_columns
-from bpe_core.comparison.alignment import disagreements
+from bpe_core.comparison.comparison import disagreements
 from bpe_core.tokenizer import boundaries
 from bpe_core.trainers import (
     apply_merge,

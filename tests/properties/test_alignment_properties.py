@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.comparison import differing_columns
-from bpe_core.comparison.alignment import Disagreement, disagreements
+from bpe_core.comparison.comparison import Disagreement, disagreements
 from bpe_core.errors import TokenizationError
 from bpe_core.types import Segment
 

@@ -11,7 +11,7 @@ import pytest
 import regex
 
 import bpe_core as bpe
-from bpe_core.comparison import TokenizerMetrics, compute_gain, distinct_ends, spans
+from bpe_core.comparison import TokenizerMetrics, compute_gain, distinct_ends, measurement
 from bpe_core.comparison.measurement import measure
 from bpe_core.corpus import load_sample, parallel_texts
 from bpe_core.formats import ForeignTokenizer
@@ -150,7 +150,7 @@ def test_the_figures_do_not_depend_on_how_a_corpus_is_divided(
     ]
     found: list[list[list[TokenizerMetrics]]] = []
     for n_bytes in (1 << 30, 1, 40):
-        monkeypatch.setattr(spans, "_PIECE", n_bytes)
+        monkeypatch.setattr(measurement, "_PIECE", n_bytes)
         found.append([[each.metrics for each in measure(corpora, one)] for one in tokenizers])
     whole, *in_pieces = found
     assert in_pieces == [whole, whole]

@@ -9,9 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from bpe_core.comparison import SEED, gini, relative_costs
-from bpe_core.comparison.metrics import ratio, renyi_efficiency, vocabulary_overlap
-from bpe_core.comparison.parts import intervals, percent_fewer
-from bpe_core.comparison.text_map import TextMap
+from bpe_core.comparison.comparison import vocabulary_overlap
+from bpe_core.comparison.intervals import intervals, percent_fewer
+from bpe_core.comparison.measurement import renyi_efficiency
+from bpe_core.comparison.text_map import TextMap, ratio
 from bpe_core.corpus import MIN_UNITS
 from bpe_core.errors import ConfigError
 
