@@ -1,5 +1,7 @@
 """Token boundaries: any text, coloured by token, and how each token was made."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from bpe_core.tokenizer import gpt2_golden_result
@@ -33,7 +35,8 @@ PARTS = ("Text", "Conversation")
 
 @fragment()
 def text_and_tokens(stored: StoredRun) -> None:
-    with errors_shown():
+    st.html(Path(__file__).with_suffix(".css"))
+    with st.container(key="boundaries_parts"), errors_shown():
         draw_text_and_tokens(stored)
 
 
@@ -67,7 +70,8 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
     reading = own_reading.read_own_text(text, chosen.encoder, allowed)
     if talk is not None:
         conversation.draw_shares(talk, reading)
-    draw_tokens(chosen, reading, text, as_special=as_special, note=note)
+    with st.container(key="boundaries_tokens"):
+        draw_tokens(chosen, reading, text, as_special=as_special, note=note)
     story_columns(stored, reading, chosen.encoder)
 
 
@@ -132,7 +136,6 @@ def draw_badge(chosen: Member) -> None:
 frame.show_page(
     text_and_tokens,
     "Token boundaries",
-    "Type any text to see where the tokenizer splits it. "
-    "Point at a token to see what it is and how it was made.",
+    "Where is your text cut? Type it, then point at a piece.",
     help=tooltip("Token"),
 )

@@ -223,8 +223,7 @@ def _pages(lessons: list[DrawnLesson]) -> list[SitePage]:
             "token_boundaries.html",
             "token_page",
             "Token boundaries",
-            "Type any text to see where the tokenizer splits it. "
-            "Point at a token to see what it is and how it was made.",
+            "Where is your text cut? Type it, then point at a piece.",
             more={
                 "examples": EXAMPLES,
                 "data": {

@@ -76,6 +76,27 @@ def test_tokens_follow_typing_after_a_pause(page: Page, show_figures: ShowFigure
     assert min(milliseconds) <= SLACK * MILLISECONDS
 
 
+def test_one_sentence_answers_where_the_text_is_cut_and_on_a_phone_tokens_come_first(
+    page: Page,
+) -> None:
+    answer = page.locator(".view .answer")
+    for text in ("a woodchuck", "हिन्दी", "ภาษาไทย", "العربية", "我们", "🧩"):
+        scroller = type_text(page, text)
+        n = len(gpt2().encode(text))
+        cost = len(gpt2().encode(" woodchuck")) if text == "a woodchuck" else 0
+        expect(answer).to_have_text(re.compile(rf"^GPT-2 reads {n} pieces; .+ costs \d+\.$"))
+        expect(answer).to_contain_text(f"woodchuck costs {cost}." if cost else "costs")
+    before = page.viewport_size
+    for width, is_phone in ((390, True), (1440, False)):
+        page.set_viewport_size({"width": width, "height": 900})
+        tokens, typed = scroller.bounding_box(), field(page).bounding_box()
+        assert tokens is not None
+        assert typed is not None
+        assert (tokens["y"] < typed["y"]) == is_phone
+    assert before is not None
+    page.set_viewport_size(before)
+
+
 def test_no_letter_is_lost_while_tokens_arrive_during_typing(page: Page) -> None:
     scroller = type_text(page, "x")
     expect(field(page)).to_be_editable()

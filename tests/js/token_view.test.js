@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { blockPieces } from "../../ui/components/token_view/block_pieces.js";
 import { findBlock, guessHeight, lastAbove, planBlocks, planSections } from "../../ui/components/token_view/blocks.js";
 import { knownIds, pythonCode, pythonLiteral, tokenList } from "../../ui/components/token_view/exports.js";
-import { countTokens, cutToShow, listFacts, factsOfCut, listFigures, listRemarks, unknownReason } from "../../ui/components/token_view/facts.js";
+import { costliestWord, countTokens, cutToShow, listFacts, factsOfCut, listFigures, listRemarks, unknownReason } from "../../ui/components/token_view/facts.js";
 import { lineNeighbour } from "../../ui/components/token_view/line_neighbour.js";
 import { hasSpelling } from "../../ui/components/token_view/marks.js";
 import { blockCuts, cutCharacters, isEmpty, placeTokens, readTokens, unpackNumbers, utf8Size } from "../../ui/components/token_view/reading.js";
@@ -304,10 +304,10 @@ suite("the facts about a token", () => {
 
   test("are its id, merge, bytes, characters, and number of uses", () => {
     const facts = factsIn(long, " the");
-    assert.deepEqual(Object.keys(facts), ["id", "made by merge", "rank", "bytes", "characters", "code points", "in this text"]);
+    assert.deepEqual(Object.keys(facts), ["id", "made by merge", "bytes", "characters", "in Unicode", "in this text"]);
     assert.equal(facts.bytes, "20 74 68 65");
     assert.equal(facts.characters, "4, with the leading space");
-    assert.equal(facts["code points"], "U+0020 U+0074 U+0068 U+0065");
+    assert.equal(facts["in Unicode"], "U+0020 U+0074 U+0068 U+0065");
     assert.equal(facts["in this text"], "120 times");
     assert.match(facts["made by merge"], /^[0-9,]+ of 50,000$/);
   });
@@ -329,8 +329,8 @@ suite("the facts about a token", () => {
     const facts = Object.fromEntries(listFacts(special.tokens, known));
     assert.match(facts.bytes, /^(E6 ){48}… 60 in all$/);
     assert.match(facts.characters, /splits a character$/);
-    assert.equal(facts["code points"], undefined);
-    assert.match(Object.fromEntries(listFacts(special.tokens, { ...known, token: "x".repeat(60) }))["code points"], / …$/);
+    assert.equal(facts["in Unicode"], undefined);
+    assert.match(Object.fromEntries(listFacts(special.tokens, { ...known, token: "x".repeat(60) }))["in Unicode"], / …$/);
   });
 
   test("claim nothing about merges that another library keeps, and explain its marks", () => {
@@ -350,6 +350,35 @@ suite("the facts about a token", () => {
     const places = { text: "Ω ", at: [0, 1, 2] };
     assert.match(unknownReason(places, 0), /^This character is not in the tokenizer’s alphabet/);
     assert.match(unknownReason(places, 1), /^The pre-tokenizer drops this white space/);
+  });
+});
+
+suite("the word that costs most", () => {
+  /** Count the tokens with a byte in a word, the plain way. */
+  function countByBytes({ ids, n, byteAt }, text, index, word) {
+    const from = utf8.encode(text.slice(0, index)).length;
+    const to = from + utf8.encode(word).length;
+    return Array.from({ length: n }, (_, i) => i).filter((i) => ids[i] >= 0 && byteAt[i] < to && byteAt[i + 1] > from).length;
+  }
+
+  test("takes as many tokens as have a byte in it, and no word takes more", () => {
+    const more = ["how much wood would a woodchuck chuck", "हिन्दी में लिखा है", "ภาษาไทยไม่เว้นวรรค", "اللغة العربية", "我们学习语言", "🧩 👩‍👩‍👧"]
+      .flatMap((text) => [1, 2, 3, 7].map((size) => ({ text, tokens: cutEvery(text, size) })));
+    for (const { text, tokens } of [...readings, ...more]) {
+      const words = [...new Intl.Segmenter("en", { granularity: "word" }).segment(text)].filter(({ segment }) => segment.trim());
+      const spelled = words.some(({ isWordLike }) => isWordLike) ? words.filter(({ isWordLike }) => isWordLike) : words;
+      const costs = spelled.map(({ segment, index }) => countByBytes(tokens, text, index, segment));
+      const found = costliestWord(tokens);
+      if (!words.length) assert.equal(found, null);
+      else assert.deepEqual(found, { word: spelled[costs.indexOf(Math.max(...costs))].segment, cost: Math.max(...costs) });
+    }
+    assert.ok(readings.length > 5);
+  });
+
+  test("is looked for at the beginning of a long text", () => {
+    const text = "ab abc ".repeat(2_000);
+    assert.deepEqual(costliestWord(cutEvery(text, 1)), { word: "abc", cost: 3 });
+    assert.equal(costliestWord(cutEvery("x".repeat(9_000), 1)), null);
   });
 });
 

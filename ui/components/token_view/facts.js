@@ -10,6 +10,7 @@ const MAX_BYTES_SHOWN = 48;
 const MAX_CODE_POINTS_SHOWN = 24;
 /** The name of the fact that a token's file writes it with marks, such as ▁; may hold any characters. */
 export const WRITTEN = "written";
+const MAX_UNITS_SEARCHED = 4000;
 const NUMBER_WORDS = ["none", "one", "two", "three", "four"];
 
 /** Return the facts of a token, each a name and a value; bytes and code points are in hex.
@@ -22,11 +23,10 @@ export function listFacts(tokens, known, piece = null) {
   return [
     ["id", grouped(known.id)],
     describeOrigin(known, tokens),
-    ...(known.rank < 0 ? [] : [/** @type {[string, string]} */ (["rank", `${grouped(known.rank)}, counted from 0`])]),
     ...(known.written === null || known.written === known.token ? [] : [/** @type {[string, string]} */ ([WRITTEN, known.written])]),
     ["bytes", formatBytes(known.token)],
     ["characters", describeCharacters(known, tokens, piece)],
-    ...(typeof known.token === "string" ? [/** @type {[string, string]} */ (["code points", listCodePoints(known.token)])] : []),
+    ...(typeof known.token === "string" ? [/** @type {[string, string]} */ (["in Unicode", listCodePoints(known.token)])] : []),
     ["in this text", times(n)],
   ];
 }
@@ -142,6 +142,27 @@ export function countTokens(tokens) {
     else counts.dropped++;
   }
   return counts;
+}
+
+/** Return a word of the text that takes the most tokens, and how many; null without a word. Of a long text, only
+    the beginning is searched.
+    @param {Pick<Tokens, "text" | "n" | "ids" | "at" | "into">} tokens */
+export function costliestWord({ text, n, ids, at, into }) {
+  const words = [...new Intl.Segmenter("en", { granularity: "word" }).segment(text.slice(0, MAX_UNITS_SEARCHED))]
+    // The last one may go on after the part that is searched.
+    .filter(({ index, segment }) => segment.trim() && (text.length <= MAX_UNITS_SEARCHED || index + segment.length < MAX_UNITS_SEARCHED));
+  const spelled = words.filter(({ isWordLike }) => isWordLike);
+  let most = null;
+  let first = 0;
+  for (const { segment, index } of spelled.length ? spelled : words) {
+    const end = index + segment.length;
+    const endOf = (/** @type {number} */ i) => at[i + 1] + (into[i + 1] ? 1 : 0);
+    while (first < n && endOf(first) <= index) first++;
+    let cost = 0;
+    for (let i = first; i < n && at[i] < end; i++) if (ids[i] >= 0 && endOf(i) > index) cost++;
+    if (!most || cost > most.cost) most = { word: segment, cost };
+  }
+  return most;
 }
 
 /** Return the figures above a text, each a number and what it counts.

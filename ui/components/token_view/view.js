@@ -9,7 +9,7 @@ import { copyText } from "./clipboard.js";
 import { drawDetails } from "./details.js";
 import { DetailsPanel } from "./details_panel.js";
 import { knownIds, pythonCode, tokenList } from "./exports.js";
-import { countTokens, listFigures, listRemarks, unknownReason } from "./facts.js";
+import { costliestWord, countTokens, listFigures, listRemarks, unknownReason } from "./facts.js";
 import { lineNeighbour } from "./line_neighbour.js";
 import { hasSpelling, describeLegend } from "./marks.js";
 import { TokenPane } from "./pane.js";
@@ -32,6 +32,7 @@ import { blockCuts, cutCharacters, readTokens } from "./reading.js";
     @property {Term[]} mark_terms Explained next to the switch for the file's spelling. */
 
 const MAX_IDS_SHOWN = 2000;
+const MAX_CHARACTERS = 40;
 
 /** @type {WeakMap<ShadowRoot, TokenView>} */
 const views = new WeakMap();
@@ -53,6 +54,7 @@ class TokenView {
   constructor(parent, data) {
     this.root = addPart(parent, "div", "view");
     this.marks = addPart(this.root, "style", "");
+    this.answer = addPart(this.root, "p", "answer");
     const top = addPart(this.root, "div", "top");
     this.figures = addPart(top, "p", "figures");
     const switches = addPart(top, "div", "switches");
@@ -177,7 +179,24 @@ class TokenView {
     });
   }
 
+  /** Say how many pieces the text has, and what one word costs. */
+  #drawAnswer() {
+    this.answer.textContent = "";
+    if (!this.tokens.n) return;
+    this.answer.append(`${this.data.name} reads `);
+    addPart(this.answer, "span", "", counted(this.counts.tokens, "piece"));
+    const most = costliestWord(this.tokens);
+    if (most && most.cost > 1) {
+      this.answer.append("; ");
+      const characters = [...most.word];
+      addPart(this.answer, "bdi", "", characters.slice(0, MAX_CHARACTERS).join("") + (characters.length > MAX_CHARACTERS ? "…" : ""));
+      this.answer.append(` costs ${grouped(most.cost)}`);
+    }
+    this.answer.append(".");
+  }
+
   #drawFigures() {
+    this.#drawAnswer();
     this.figures.textContent = "";
     for (const [figure, unit] of listFigures(this.counts)) {
       const part = addPart(this.figures, "span", "");
