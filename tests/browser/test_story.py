@@ -12,6 +12,14 @@ from tests.browser.helpers import go_to_address
 from tests.browser.test_accessibility import broken_rules
 from ui.components import story_data
 
+VISITORS = {
+    "यह किताब मेरी है, और वह किताब मेरे भाई की है": "hi",
+    "ที่นี่มีที่จอดรถที่ดีที่สุด": "th",
+    "بِسْمِ اللَّهِ الرَّحْمَٰنِ، بِسْمِ اللَّهِ": "ar",
+    "我的名字，我的家，我的村庄！": "zh",
+    "👩\u200d👩\u200d👧 <b>hugs</b>, 🧩🧩 hugs, hugs": "",
+}
+CUTS = {"GPT-4o": "o200k", "No cut": "none", "GPT-2": "gpt2"}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
@@ -32,6 +40,52 @@ def scene(page: Page, title: str) -> Locator:
 
 def type_sentence(page: Page, text: str) -> None:
     page.get_by_role("textbox", name="Your sentence").fill(text)
+
+
+def tokens_after_ten_merges(text: str, pretokenizer: str) -> int:
+    """Return the tokens of a text after what it teaches a small tokenizer of characters."""
+    config = bpe.TrainingConfig(
+        len(set(text)) + 10,
+        pretokenizer=pretokenizer,
+        base="characters",
+        special_tokens=(),
+        min_frequency=2,
+        tie_break="first-seen",
+    )
+    return int(bpe.train(bpe.Corpus.from_text(text), config).tokens_after[-1])
+
+
+def test_the_cut_is_turned_by_keyboard_and_every_count_is_right(still_tab: Page) -> None:
+    go_to_address(still_tab, "/")
+    cut = scene(still_tab, "The text is cut first")
+    # It opens without a cut, and turns to GPT-2's once.
+    expect(cut.get_by_role("radio", name="GPT-2")).to_be_checked()
+    fixed = {each["name"]: each["text"] for each in story_data()["languages"]}
+    own = cut.get_by_role("listitem").filter(has_text="Your sentence")
+    for sentence, language in VISITORS.items():
+        type_sentence(still_tab, sentence)
+        expect(own.locator(".unseen-text")).to_contain_text(sentence)
+        expect(own.locator(".pieces")).to_have_attribute("lang", language)
+        direction = "rtl" if language == "ar" else "ltr"
+        expect(own.locator(".pieces")).to_have_attribute("dir", direction)
+        cut.locator("input:checked").focus()
+        heights = set[float]()
+        for name, pretokenizer in CUTS.items():
+            still_tab.keyboard.press("ArrowRight")
+            expect(cut.get_by_role("radio", name=name)).to_be_checked()
+            n_tokens: list[int] = []
+            for row, text in {"Your sentence": sentence, **fixed}.items():
+                found = cut.get_by_role("listitem").filter(has_text=row)
+                n_tokens.append(tokens_after_ten_merges(text, pretokenizer))
+                expect(found.locator(".size b")).to_have_text(str(n_tokens[-1]))
+                pieces = bpe.get_pretokenizer(pretokenizer).split(text)
+                expect(found.locator(".piece")).to_have_count(len(pieces))
+            counts = ", ".join(
+                f"{row} {n}" for row, n in zip(["Your sentence", *fixed], n_tokens, strict=True)
+            )
+            expect(cut.get_by_role("status")).to_have_text(f"{name}, tokens: {counts}.")
+            heights.add(cut.evaluate("(cut) => cut.getBoundingClientRect().height"))
+        assert len(heights) == 1
 
 
 def test_how_far_to_go_is_counted_at_every_step(still_tab: Page) -> None:
@@ -68,7 +122,7 @@ def test_how_far_to_go_is_counted_at_every_step(still_tab: Page) -> None:
 def test_the_scenes_are_accessible_and_fit_a_phone(still_tab: Page) -> None:
     still_tab.set_viewport_size(PHONE)
     go_to_address(still_tab, "/")
-    for title in ("How far to go",):
+    for title in ("The text is cut first", "How far to go"):
         scene(still_tab, title)
     main = still_tab.get_by_test_id("stMain")
     assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") == 0

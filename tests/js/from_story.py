@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import random
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +21,22 @@ from ui.components import story_data
 CUTS = ("none", "gpt2", "o200k")
 MOST = 10
 WOODCHUCK = "how much wood would a woodchuck chuck if a woodchuck could chuck wood"
-LEARNED_FROM = (WOODCHUCK, "Grace Hopper Grace Hopper", "aaa aaaa aaaaaaa", SCRIPTS, "ab" * 40)
+VISITORS = (
+    WOODCHUCK,
+    "यह किताब मेरी है, और वह किताब मेरे भाई की है",
+    "ที่นี่มีที่จอดรถที่ดีที่สุด",
+    "بِسْمِ اللَّهِ الرَّحْمَٰنِ، بِسْمِ اللَّهِ",
+    "日本語日本語の日本，日本語！",
+    "👩\u200d👩\u200d👧 👩\u200d👩\u200d👧 🧩🧩 hugs, hugs, hugs",
+)
+LEARNED_FROM = (
+    *VISITORS,
+    *(each["text"] for each in story_data()["languages"]),
+    "Grace Hopper Grace Hopper",
+    "aaa aaaa aaaaaaa",
+    SCRIPTS,
+    "ab" * 40,
+)
 N_RANDOM = 2_000
 
 
@@ -83,10 +100,27 @@ def ends(run: bpe.TrainingRun, step: int, text: str) -> list[int]:
     return np.cumsum(lengths, dtype=int).tolist()
 
 
+def seams(text: str, cut: str) -> dict[str, list[int]]:
+    """Return each pair of characters that is parted twice and is no space, and how often.
+
+    The second number is how often the pair stands in the text.
+    """
+    pieces = bpe.get_pretokenizer(cut).split(text)
+    parted = Counter(
+        one[-1] + other[0]
+        for one, other in pairwise(pieces)
+        if not one[-1].isspace() and not other[0].isspace()
+    )
+    pairs = Counter(map("".join, pairwise(text)))
+    return {pair: [n, pairs[pair]] for pair, n in parted.items() if n > 1}
+
+
 def story() -> dict[str, Any]:
     """Return all that the story's computing is checked against."""
     return {
         "data": story_data(),
+        "visitors": VISITORS,
+        "seams": [[text, cut, seams(text, cut)] for text in LEARNED_FROM for cut in CUTS],
         "cuts": [cut(text) for text in cut_texts()],
         "learned": [
             *(learned(text) for text in LEARNED_FROM),

@@ -8,11 +8,12 @@ import { byteSymbols, joinsOfText, learnMerges, replayMerges } from "../../ui/co
 import { inSlices } from "../../ui/components/shared/slices.js";
 import { cutText } from "../../ui/components/story/cuts.js";
 import { FakeClock } from "./fake_clock.js";
+import { CUTS, learnCut, seamSentence, spansWords, spokenRow } from "../../ui/components/story/cut.js";
 import { bytesPerToken, learnFar, MIN_OWN_LENGTH, spokenFar, splitOwn } from "../../ui/components/story/far.js";
+import { guessLanguage } from "../../ui/components/story/language.js";
 import { fromStory } from "./python.js";
 
-const { cuts, data, learned } = fromStory();
-const CUTS = ["none", "gpt2", "o200k"];
+const { cuts, data, learned, seams } = fromStory();
 
 const runToEnd = (work) => {
   for (;;) {
@@ -37,6 +38,65 @@ suite("cutting a text", () => {
     for (const [text, ...pieces] of cuts) {
       CUTS.forEach((name, i) => assert.deepEqual(cutText(text, name), pieces[i], `${name} on ${JSON.stringify(text.slice(0, 80))}`));
     }
+  });
+});
+
+suite("the rows of a cut", () => {
+  const rowOf = (text, cut) => runToEnd(learnCut(text, cut));
+  const rowsOf = (text) => Object.fromEntries(CUTS.map((cut) => [cut, rowOf(text, cut)]));
+
+  test("have the tokens that bpe_core has after 10 merges at most, and its pieces", () => {
+    const expected = learned.filter(({ base }) => base === "characters");
+    assert.ok(expected.length > 20);
+    for (const { text, cut, tokens_after } of expected) assert.equal(rowOf(text, cut).nTokens, tokens_after.at(-1), `${cut}: ${text}`);
+    const figures = data.languages.map(({ name, text }) => [name, ...CUTS.map((cut) => rowOf(text, cut).nTokens)]);
+    assert.deepEqual(figures, [
+      ["English", 21, 28, 28], ["Hindi", 16, 32, 20], ["Turkish", 19, 25, 25], ["Thai", 18, 33, 21], ["Chinese", 11, 11, 11],
+    ]);
+    const pieces = CUTS.map((cut) => rowOf(data.languages[1].text, cut).pieces.length);
+    assert.deepEqual(pieces, [1, 26, 8]);
+  });
+
+  test("name the pair that a cut parts most often, and how often it stands in the text", () => {
+    for (const [text, cut, pairs] of seams) {
+      const { seam } = rowOf(text, cut);
+      const most = Math.max(0, ...Object.values(pairs).map(([parted]) => parted));
+      assert.equal(seam?.cut ?? 0, most, `${cut}: ${text}`);
+      if (seam) assert.deepEqual([seam.cut, seam.count], pairs[seam.left + seam.right]);
+      assert.equal(seam?.pieces.length ?? 0, most);
+    }
+  });
+
+  test("say what may not join, and what may again", () => {
+    const said = (text, cut) => {
+      const sentence = seamSentence(rowsOf(text), cut);
+      return sentence && sentence.pair.join(" + ") + sentence.rest;
+    };
+    const [english, hindi, , thai] = data.languages.map(({ text }) => text);
+    assert.equal(said(hindi, "gpt2"), "म + े occurs 4 times, may not join");
+    assert.equal(said(hindi, "o200k"), "म + े may join: 12 tokens fewer than with GPT-2");
+    assert.equal(said(thai, "gpt2"), "ฉ + ั occurs 4 times, may not join");
+    assert.equal(said(hindi, "none"), null);
+    for (const cut of CUTS) assert.equal(said(english, cut), null);
+    // A contraction is one piece.
+    assert.equal(said("''s ''s 's", "gpt2"), "' + s is cut 2 of 3 times: there it may not join");
+  });
+
+  test("show without a cut a token that reaches across words", () => {
+    const { longest } = rowOf(data.languages[0].text, "none");
+    assert.equal(longest, "me my ");
+    assert.ok(spansWords("e my") && !spansWords(" my "));
+    assert.ok(data.languages.every(({ text }) => !spansWords(rowOf(text, "gpt2").longest)));
+  });
+
+  test("are said to a screen reader in one sentence", () => {
+    assert.equal(spokenRow(rowOf(data.languages[1].text, "gpt2")), "26 pieces, 32 tokens of 35 characters");
+    assert.equal(spokenRow(rowOf("a", "none")), "1 piece, 1 token of 1 character");
+  });
+
+  test("have the language that their script tells", () => {
+    const tags = ["hug", "यह किताब", "ที่นี่", "بسم", "我的名字", "日本の", "köyüm adım", "🧩"].map(guessLanguage);
+    assert.deepEqual(tags, ["", "hi", "th", "ar", "zh", "ja", "tr", ""]);
   });
 });
 

@@ -4,12 +4,14 @@
 import { followCarried } from "../shared/carried.js";
 import { find } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
+import { CutScene } from "./cut_scene.js";
 import { FarScene } from "./far_scene.js";
 
 /** @import { Carried } from "../shared/carried.js"
+    @import { Sentence } from "./cut_scene.js"
     @import { Component } from "../shared/component.js" */
 
-/** @typedef {{ sentence: string, seen: string, unseen: string }} Given */
+/** @typedef {{ sentence: string, seen: string, unseen: string, languages: Sentence[] }} Given */
 /** @typedef {{ take: (sentence: Carried) => unknown, destroy: () => void }} Scene */
 
 const NEAR = "400px 0px"; // how far from the view a scene is made
@@ -34,6 +36,7 @@ class Story {
   constructor(root, given) {
     /** @type {Record<string, (section: HTMLElement) => Scene>} */
     const makers = {
+      cut: (section) => new CutScene(section, given.languages),
       far: (section) => new FarScene(section, given),
     };
     /** @type {Carried} */

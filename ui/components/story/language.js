@@ -1,0 +1,20 @@
+// The language of a text, as far as its script tells: for fonts, and for a screen reader's voice.
+
+const LANGUAGES = /** @type {[RegExp, string][]} */ ([
+  [/[\u3041-\u30ff]/u, "ja"],
+  [/\p{Script=Hangul}/u, "ko"],
+  [/\p{Script=Han}/u, "zh"],
+  [/\p{Script=Devanagari}/u, "hi"],
+  [/\p{Script=Thai}/u, "th"],
+  [/\p{Script=Arabic}/u, "ar"],
+  [/\p{Script=Hebrew}/u, "he"],
+  [/\p{Script=Greek}/u, "el"],
+  [/\p{Script=Cyrillic}/u, "ru"],
+  [/[ğĞıİşŞ]/u, "tr"],
+]);
+
+/** Return the tag of the language that a text is probably in; empty, which means unknown, for any other.
+    @param {string} text */
+export function guessLanguage(text) {
+  return LANGUAGES.find(([characters]) => characters.test(text))?.[1] ?? "";
+}
