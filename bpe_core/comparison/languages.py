@@ -258,7 +258,7 @@ def parity(
 def merges_per_script(tokenizer: Tokenizer) -> ScriptMerges:
     """Count, after each merge, how many tokens of each script the merges have made so far.
 
-    A token belongs to the script that `bpe_core.unicode.kinds.token_script` returns. In
+    A token belongs to the script that `bpe_core.unicode.characters.token_script` returns. In
     scripts of three bytes per character, a byte tokenizer's first merges make partial characters.
 
     >>> from bpe_core.tokenizer import gpt2

@@ -3,8 +3,8 @@
 In: a text and a tokenizer, or a text alone. Out: speeds, and whether each result equals the
 expected one. Results are compared before anything is timed.
 
-Open `contenders` first: it lists what is measured. `measuring` times encoders, and `measurements`
-times trainers on longer and longer texts; it runs either in a separate process.
+Open `measurements` first: it lists what is measured, and measures it in a separate process.
+`measuring` compares results and times those that are equal.
 """
 
 from typing import TYPE_CHECKING
@@ -13,17 +13,18 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.lab.contenders import Differences, differences
     from bpe_core.lab.measurements import (
         MAX_CHARACTERS,
         N_MERGES,
         SMALL_CHARACTERS,
         SMALL_TRAINING_CHARACTERS,
+        Differences,
         GrowthPoint,
         Kind,
         LabOrder,
         LabProgress,
         Results,
+        differences,
         run_in_process,
         small_order,
     )

@@ -1,21 +1,29 @@
-"""Run a measurement: of encoders, or of trainers on longer and longer prefixes of a text.
+"""Measure encoders against each other, or trainers on longer and longer prefixes of a text.
 
-It runs in a separate process, so that other threads of the server don't distort the times.
+Each encoder is a `Contender`. The first four differ only in how they find the tokens of a word:
+they use the same pre-tokenizer, and none of them caches words.
+
+A measurement runs in a separate process, so that other threads of the server don't distort the
+times.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import time
-from collections.abc import Callable, Sequence
+from base64 import b64decode
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import pairwise
 from statistics import median
 from typing import Any, Final, Literal
 
+from bpe_core.errors import ConfigError
 from bpe_core.extras import needs_extra
 from bpe_core.kernels import wait_for_kernels
-from bpe_core.lab.contenders import encoders, expected_ids, trainers
 from bpe_core.lab.measuring import (
     ENOUGH_CALLS,
     N_ROUNDS,
@@ -31,11 +39,29 @@ from bpe_core.lab.measuring import (
     timed,
 )
 from bpe_core.processes import Limits, Report
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.runs import spelled_by
+from bpe_core.tokenizer import Tokenizer, Trie, merge_symbols, with_changes
+from bpe_core.types import Pair, TrainingConfig
 
 with needs_extra("app", "Measuring in another process"):
     from bpe_core.processes import call
 
+ENCODERS: Final = (
+    "list-index",
+    "hash-map",
+    "trie",
+    "longest-match",
+    "engine-cold",
+    "engine-warm",
+    "tiktoken",
+    "tokenizers",
+)
+_NO_RANK: Final = 1 << 60
+_ID: Final = -1
+"""The key of a token's id in a node of nested dicts; the other keys are symbols, which are >= 0."""
+
+WordEncoder = Callable[[Sequence[int]], list[int]]
+Node = dict[int, Any]
 
 Kind = Literal["encoding", "training"]
 N_MERGES: Final = 500
@@ -47,10 +73,314 @@ _SMALL_SECONDS_A_CALL: Final = 0.1
 _SMALL_ROUNDS: Final = 3
 _SMALLEST: Final = 1_000
 _FACTOR: Final = 4
-
-
 History = Sequence[tuple[int, float]]
 """The sizes measured for a contender, each with its seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class DifferingWord:
+    """A pre-token that longest match cuts differently from the merges."""
+
+    text: str
+    count: int
+    """Its number of occurrences in the text."""
+    ids: tuple[int, ...]
+    longest_match_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """The pre-tokens of a text on which longest match differs from the merges."""
+
+    words: tuple[DifferingWord, ...]
+    """The distinct pre-tokens that are cut differently, most frequent first."""
+    n_pretokens: int
+    """The number of pre-tokens in the text, with repeats."""
+
+    @property
+    def n_differing(self) -> int:
+        """The number of pre-tokens that are cut differently, with repeats."""
+        return sum(word.count for word in self.words)
+
+
+def merge_by_list_index(
+    symbols: Sequence[int], pairs: Sequence[Pair], made: Sequence[int]
+) -> list[int]:
+    """Encode one pre-token, finding each rank by searching the list of merges.
+
+    This is the naive encoder. A pair's rank is its index in the list, so a look-up takes time
+    proportional to the number of merges, and all pairs are looked up again after each merge.
+
+    >>> merge_by_list_index([0, 0, 0, 1], [(0, 0), (0, 1)], [2, 3])
+    [2, 3]
+    """
+    ids = list(symbols)
+    while len(ids) > 1:
+        ranks = [pairs.index(pair) if pair in pairs else _NO_RANK for pair in pairwise(ids)]
+        rank = min(ranks)
+        if rank == _NO_RANK:
+            break
+        place = ranks.index(rank)
+        ids[place : place + 2] = [made[rank]]
+    return ids
+
+
+class LongestMatch:
+    """An encoder that takes the longest matching token, from left to right; this is not BPE.
+
+    >>> from bpe_core.tokenizer import gpt2
+    >>> greedy = LongestMatch(gpt2())
+    >>> word = [gpt2().base_ids[bytes([byte])] for byte in b" overwrites"]
+    >>> [gpt2().vocab[id] for id in greedy.encode(word)]
+    [b' overwrite', b's']
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._root: Node = {}
+        for id, symbols in spelled_by(tokenizer.merges).items():
+            node = self._root
+            for symbol in symbols:
+                node = node.setdefault(symbol, {})
+            node[_ID] = id
+
+    def encode(self, symbols: Sequence[int]) -> list[int]:
+        """Encode one pre-token by longest match; the ids may differ from those of BPE."""
+        ids: list[int] = []
+        start = 0
+        while start < len(symbols):
+            id, end = symbols[start], start + 1
+            node = self._root
+            for at in range(start, len(symbols)):
+                next_node = node.get(symbols[at])
+                if next_node is None:
+                    break
+                node = next_node
+                if _ID in node:
+                    id, end = node[_ID], at + 1
+            ids.append(id)
+            start = end
+        return ids
+
+
+def encoders(tokenizer: Tokenizer) -> list[Contender]:
+    """Return every encoder; one that does not support the tokenizer raises when prepared.
+
+    >>> from bpe_core.tokenizer import gpt2
+    >>> [encoder.name for encoder in encoders(gpt2())] == list(ENCODERS)
+    True
+    """
+    table = tokenizer.table
+    prepare: dict[str, Callable[[], Callable[[str], Any]]] = {
+        "list-index": lambda: _by_words(tokenizer, _list_index(tokenizer)),
+        "hash-map": lambda: _by_words(tokenizer, _hash_map(tokenizer)),
+        "trie": lambda: _by_words(tokenizer, Trie(table.ranks, table.made).encode),
+        "longest-match": lambda: _by_words(tokenizer, LongestMatch(tokenizer).encode),
+        "engine-cold": lambda: _engine(tokenizer),
+        "engine-warm": lambda: _engine(tokenizer),
+        "tiktoken": lambda: _tiktoken(tokenizer),
+        "tokenizers": lambda: _tokenizers(tokenizer),
+    }
+    return [Contender(name, prepare[name], name == "engine-cold") for name in ENCODERS]
+
+
+def expected_ids(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
+    """Return the encoder that defines the correct ids: merging by rank, with each word cached.
+
+    >>> from bpe_core.tokenizer import gpt2
+    >>> expected_ids(gpt2())("The quick brown fox")
+    [464, 2068, 7586, 21831]
+    """
+    encode_word = _hash_map(tokenizer)
+    known: dict[str, list[int]] = {}
+
+    def encode(text: str) -> list[int]:
+        ids: list[int] = []
+        for word in _words(tokenizer, text):
+            if word not in known:
+                runs = _runs(tokenizer, word)
+                known[word] = [id for run in runs for id in encode_word(run)]
+            ids += known[word]
+        return ids
+
+    return encode
+
+
+def differences(tokenizer: Tokenizer, text: str) -> Differences:
+    """Find the pre-tokens of a text on which longest match differs from the merges.
+
+    >>> from bpe_core.tokenizer import gpt2
+    >>> found = differences(gpt2(), "Nobody overwrites unbelievable files")
+    >>> [word.text for word in found.words], found.n_pretokens
+    ([' overwrites'], 4)
+    """
+    by_rank, longest = _hash_map(tokenizer), LongestMatch(tokenizer)
+    counts = Counter(_words(tokenizer, text))
+    found: list[DifferingWord] = []
+    for word, count in counts.most_common():
+        runs = list(_runs(tokenizer, word))
+        ids = [id for run in runs for id in by_rank(run)]
+        greedy = [id for run in runs for id in longest.encode(run)]
+        if ids != greedy:
+            found.append(DifferingWord(word, count, tuple(ids), tuple(greedy)))
+    return Differences(tuple(found), counts.total())
+
+
+def _by_words(tokenizer: Tokenizer, encode_word: WordEncoder) -> Callable[[str], list[int]]:
+    def encode(text: str) -> list[int]:
+        return [
+            id
+            for word in _words(tokenizer, text)
+            for run in _runs(tokenizer, word)
+            for id in encode_word(run)
+        ]
+
+    return encode
+
+
+def _words(tokenizer: Tokenizer, text: str) -> list[str]:
+    """Return the pre-tokens of a text as they are merged."""
+    return tokenizer.pretokenizer.split(tokenizer.pretokenizer.written(text))
+
+
+def _runs(tokenizer: Tokenizer, word: str) -> Iterator[list[int]]:
+    """Yield runs of a word's symbols, split at symbols that the alphabet lacks.
+
+    The last run ends with the end-of-word marker, if the tokenizer has one.
+    """
+    return (ids for ids, _ in tokenizer.table.pieces(word) if ids is not None)
+
+
+def _list_index(tokenizer: Tokenizer) -> WordEncoder:
+    pairs = list(tokenizer.table.ranks)
+    return lambda symbols: merge_by_list_index(symbols, pairs, tokenizer.table.made)
+
+
+def _hash_map(tokenizer: Tokenizer) -> WordEncoder:
+    ranks, made = tokenizer.table.ranks, tokenizer.table.made
+    return lambda symbols: merge_symbols(symbols, ranks, made)
+
+
+def _engine(tokenizer: Tokenizer) -> Callable[[str], Any]:
+    # Imported when needed, because it loads the kernels.
+    from bpe_core.tokenizer import CompiledEncoder, can_compile
+
+    table = with_changes(tokenizer, whole_words_first=False).table
+    if not can_compile(table):
+        raise ConfigError(
+            "The compiled encoder needs all 256 bytes as tokens and no end-of-word marker. This "
+            "tokenizer is encoded by plain Python, by hash map."
+        )
+    if tokenizer.pretokenizer.drops_text:
+        raise ConfigError(
+            f"The compiled encoder needs a pre-tokenizer that keeps all text, and "
+            f"{tokenizer.pretokenizer.name!r} drops white space."
+        )
+    encoder = CompiledEncoder(table, tokenizer.pretokenizer)
+    return lambda text: encoder.encode(tokenizer.pretokenizer.written(text), 1)
+
+
+def _tiktoken(tokenizer: Tokenizer) -> Callable[[str], Any]:
+    with needs_extra("formats", "Measuring tiktoken"):
+        import tiktoken
+
+    from bpe_core.formats import write_tiktoken
+
+    lines = write_tiktoken(tokenizer).splitlines()
+    pattern = tokenizer.pretokenizer.pattern
+    if pattern is None:
+        raise ConfigError("tiktoken needs a pattern, and this tokenizer does not cut its text.")
+    encoding = tiktoken.Encoding(
+        "measured",
+        pat_str=pattern,
+        mergeable_ranks={b64decode(token): int(id) for token, id in map(bytes.split, lines)},
+        special_tokens={},
+    )
+    return encoding.encode_ordinary
+
+
+def _tokenizers(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
+    with needs_extra("formats", "Measuring tokenizers"):
+        import tokenizers
+
+    from bpe_core.formats import write_huggingface
+
+    theirs = tokenizers.Tokenizer.from_str(write_huggingface(tokenizer).decode())
+    theirs.encode_special_tokens = True  # Encode special tokens as text, as the others do.
+    return lambda text: theirs.encode(text, add_special_tokens=False).ids
+
+
+def trainers(n_merges: int) -> list[Contender]:
+    """Return the trainers: bytes as the alphabet, GPT-2's pre-tokenizer, `n_merges` merges.
+
+    Each returns the merges as pairs of tokens.
+
+    >>> reference, engine, theirs = (trainer.prepare() for trainer in trainers(3))
+    >>> reference("hug hugs") == engine("hug hugs") == theirs("hug hugs")
+    True
+    """
+    config = TrainingConfig(256 + n_merges, special_tokens=())
+    return [
+        Contender("reference", lambda: _reference_trainer(config)),
+        Contender("engine", lambda: _engine_trainer(config)),
+        Contender("tokenizers", lambda: _tokenizers_trainer(config)),
+    ]
+
+
+def _reference_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes, bytes]]]:
+    from bpe_core.corpus import Corpus
+    from bpe_core.counting import count_pretokens
+    from bpe_core.pretokenizers import get_pretokenizer
+    from bpe_core.trainers import train_reference
+
+    pretokenizer = get_pretokenizer(config.pretokenizer)
+
+    def train(text: str) -> list[tuple[bytes, bytes]]:
+        run = train_reference(count_pretokens(Corpus.from_text(text), pretokenizer), config)
+        return [(run.vocab[merge.left], run.vocab[merge.right]) for merge in run.merges]
+
+    return train
+
+
+def _engine_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes, bytes]]]:
+    from bpe_core.corpus import Corpus
+    from bpe_core.kernels import kernels_are_ready
+    from bpe_core.runs import train as train_by_engine
+
+    if kernels_are_ready():
+        # Load them now, so that the first timed text doesn't pay for it.
+        from bpe_core.trainers import compiled  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
+        train_by_engine(Corpus.from_text("hug " * 20_000), config)
+
+    def train(text: str) -> list[tuple[bytes, bytes]]:
+        run = train_by_engine(Corpus.from_text(text), config)
+        vocab = run.tokenizer.vocab
+        return [(vocab[merge.left], vocab[merge.right]) for merge in run.merges]
+
+    return train
+
+
+def _tokenizers_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes, bytes]]]:
+    with needs_extra("formats", "Measuring tokenizers"):
+        import tokenizers
+        from tokenizers import models, pre_tokenizers
+        from tokenizers.trainers import BpeTrainer
+
+    from bpe_core.unicode import from_printable
+
+    def train(text: str) -> list[tuple[bytes, bytes]]:
+        theirs = tokenizers.Tokenizer(models.BPE())
+        theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        trainer = BpeTrainer(
+            vocab_size=config.vocab_size,
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        )
+        theirs.train_from_iterator([text], trainer)
+        merges = json.loads(theirs.to_str())["model"]["merges"]
+        return [(from_printable(left), from_printable(right)) for left, right in merges]
+
+    return train
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ A named pattern tells apart only the 128 characters of ASCII and a few classes, 
 shadow exactly where it matches the text. That has two uses: Python's own `re` can match a pattern
 that names Unicode classes, and `automaton` can compile one over an alphabet of 145 characters.
 
-The classes are those of `unicode.classes`, once outside and once inside the ranges of Chinese
+The classes are those of `unicode_class`, once outside and once inside the ranges of Chinese
 characters and kana that DeepSeek's pattern cuts out. The long s is a class of its own because it
 matches an s if case is ignored.
 """

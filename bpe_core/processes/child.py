@@ -17,9 +17,8 @@ from multiprocessing.connection import Connection
 from typing import Any, get_type_hints
 
 from bpe_core.errors import BpeError
-from bpe_core.processes.codec import find, full_name, receive, send
-from bpe_core.processes.limits import Limits, limit_this_process
-from bpe_core.processes.report import Report
+from bpe_core.processes.calling import find, full_name, receive, send
+from bpe_core.processes.limits import Limits, Report, limit_this_process
 
 
 def _main(descriptor: int, name: str) -> None:

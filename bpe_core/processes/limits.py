@@ -1,17 +1,21 @@
-"""The limits of a process that reads untrusted data, and its environment."""
+"""The limits of a process that reads untrusted data, its environment, and its way to report."""
 
 from __future__ import annotations
 
 import math
 import os
 import sys
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 GB: Final = 2**30
 _ROOT: Final = Path(__file__).absolute().parents[2]
+_SECONDS_BETWEEN_REPORTS: Final = 0.1
+Progress = TypeVar("Progress")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +75,32 @@ def limit_this_process(limits: Limits) -> None:
         known = [n for n in (most, soft, hard) if n is not None and n != resource.RLIM_INFINITY]
         with suppress(ValueError):  # what macOS raises for address space
             resource.setrlimit(kind, (min(known, default=resource.RLIM_INFINITY), hard))
+
+
+class Report(Generic[Progress]):
+    """Pass on progress, a few times a second at most; see `call`."""
+
+    def __init__(
+        self,
+        write: Callable[[Progress], object],
+        should_finish: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._write = write
+        self._next = 0.0
+        self.should_finish = should_finish
+        """Returns True once the function is to return early, with what it has so far."""
+
+    def __call__(self, progress: Progress, *, must_arrive: bool = False) -> None:
+        """Pass on progress, or leave it out if the last report was just before.
+
+        >>> seen = []
+        >>> report = Report(seen.append)
+        >>> report(1), report(2), report(3, must_arrive=True)
+        (None, None, None)
+        >>> seen
+        [1, 3]
+        """
+        now = time.monotonic()
+        if must_arrive or now >= self._next:
+            self._next = now + _SECONDS_BETWEEN_REPORTS
+            self._write(progress)

@@ -3,8 +3,8 @@
 In: a text, or bytes of UTF-8. Out: the class of each character, pinned to Unicode 16, its script,
 or the state of a UTF-8 decoder.
 
-Open `classes` first. `kinds` adds scripts and lengths, `utf8_states` decodes UTF-8 byte by byte,
-and `byte_alphabet` is GPT-2's table of printable bytes.
+Open `characters` first: classes, kinds, scripts and lengths. `byte_tables` decodes UTF-8 byte by
+byte, and has GPT-2's printable bytes.
 """
 
 from typing import TYPE_CHECKING
@@ -13,24 +13,24 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.unicode.byte_alphabet import (
+    from bpe_core.unicode.byte_tables import (
+        AFTER_WORD,
+        BETWEEN_CHARACTERS,
         BYTE_ORDER,
         BYTE_TO_CHARACTER,
         CHARACTER_TO_BYTE,
         META,
+        are_whole_characters,
         from_printable,
         from_printables,
+        list_entries,
         to_printable,
     )
-    from bpe_core.unicode.classes import (
+    from bpe_core.unicode.characters import (
         CLASSES,
+        CUT_CHARACTERS,
         DATA_FILE,
         LETTER_CLASSES,
-        class_runs,
-        unicode_class,
-    )
-    from bpe_core.unicode.kinds import (
-        CUT_CHARACTERS,
         NO_LETTER,
         NO_LETTERS,
         OTHER_LETTER,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         WORD,
         are_numbers,
         byte_offsets,
+        class_runs,
         classify,
         code_points,
         find_group,
@@ -50,12 +51,7 @@ if TYPE_CHECKING:
         is_letter,
         script_codes,
         token_script,
-    )
-    from bpe_core.unicode.utf8_states import (
-        AFTER_WORD,
-        BETWEEN_CHARACTERS,
-        are_whole_characters,
-        list_entries,
+        unicode_class,
     )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

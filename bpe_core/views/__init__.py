@@ -3,8 +3,8 @@
 In: a text and its tokenizers, or a run. Out: packed data for the app's components, and `View`s that
 show themselves in a notebook.
 
-Open `notebook` first. `token_packing` and `run_packing` pack, `component_files` reads the
-components' files in `ui/components`, and `still` draws without a script.
+Open `notebook` first. `packing` packs, and `component_files` reads the components' files in
+`ui/components`.
 """
 
 from typing import TYPE_CHECKING
@@ -23,22 +23,26 @@ if TYPE_CHECKING:
         join_modules,
         zip_to_text,
     )
-    from bpe_core.views.notebook import View, view_comparison, view_run, view_tokens
-    from bpe_core.views.run_packing import (
-        block_starts,
-        own_words,
-        pack_merges,
-        pack_player,
-        replay_starts,
-        replayed_merges,
+    from bpe_core.views.notebook import (
+        View,
+        summarize_run,
+        summarize_tokenizer,
+        view_comparison,
+        view_run,
+        view_tokens,
     )
-    from bpe_core.views.still import summarize_run, summarize_tokenizer
-    from bpe_core.views.token_packing import (
+    from bpe_core.views.packing import (
         PackedSpans,
         PackedTokens,
+        block_starts,
         find_longest_word,
+        own_words,
         pack_boundaries,
+        pack_merges,
+        pack_player,
         pack_spans,
+        replay_starts,
+        replayed_merges,
         token_for_browser,
     )
 else:

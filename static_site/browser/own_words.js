@@ -1,4 +1,4 @@
-// A visitor's words for the merge player, as `own_words` in `views/run_packing.py` gives them to the app.
+// A visitor's words for the merge player, as `own_words` in `views/packing.py` gives them to the app.
 
 import { cut } from "./encode.js";
 import { byteString } from "./vocabulary.js";

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
 from bpe_core.lab import differences
-from bpe_core.lab.contenders import (
+from bpe_core.lab.measurements import (
     ENCODERS,
     LongestMatch,
     encoders,

@@ -26,7 +26,7 @@ from bpe_core.vocabulary import (
     uses_in_run,
 )
 from bpe_core.vocabulary.auditing import with_parts
-from bpe_core.vocabulary.token_chains import CONTEXTS
+from bpe_core.vocabulary.reachability import CONTEXTS
 from tests.strategies import hostile_texts, tokenizers, training_configs, word_counts
 
 # Alphabet size -> length of the longest texts that brute force encodes.

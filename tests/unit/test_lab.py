@@ -18,8 +18,7 @@ from bpe_core.lab import (
     run_in_process,
     small_order,
 )
-from bpe_core.lab.contenders import ENCODERS, trainers
-from bpe_core.lab.measurements import growing_sizes, run_order
+from bpe_core.lab.measurements import ENCODERS, growing_sizes, run_order, trainers
 from bpe_core.lab.measuring import ignore_progress
 from bpe_core.processes import Limits
 from bpe_core.tokenizer import gpt2

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bpe_core.types import TrainingConfig
-from bpe_core.views.token_packing import tokens_for_browser
+from bpe_core.views.packing import tokens_for_browser
 from tests.strategies import texts
 from ui.look import RunName, order_note, plain_markdown, plain_text, run_labels, token_label
 from ui.look.labels import RIGHT_TO_LEFT

@@ -6,7 +6,7 @@ import pytest
 import bpe_core as bpe
 from bpe_core.adapting import extend
 from bpe_core.views import block_starts, own_words, pack_merges, pack_player
-from bpe_core.views.run_packing import MAX_WORD_LENGTH, N_GIVEN, WHOLE_RUN
+from bpe_core.views.packing import MAX_WORD_LENGTH, N_GIVEN, WHOLE_RUN
 
 HUG_WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 CLASSROOM = bpe.TrainingConfig(

@@ -38,7 +38,7 @@ import sys
 import bpe_core as bpe
 from bpe_core.processes.calling import call
 from bpe_core.processes.limits import GB, Limits
-from bpe_core.unicode.byte_alphabet import to_printable
+from bpe_core.unicode.byte_tables import to_printable
 assert sys.modules["resource"] is None
 run = bpe.train([" ".join(map(str, range(20_000)))], vocab_size=300)
 bpe.save(run.tokenizer, "tokenizer.json")

@@ -26,7 +26,7 @@ from bpe_core.errors import (
     UnforeseenError,
 )
 from bpe_core.processes import GB, Limits, call, stream
-from bpe_core.processes.codec import receive, send
+from bpe_core.processes.calling import receive, send
 from tests import in_child
 from tests.new_process import ROOT
 
@@ -130,7 +130,7 @@ def test_what_a_process_cannot_mean_is_an_error(plain: object, annotation: objec
 CALL = """
 from bpe_core.processes.calling import call
 from bpe_core.processes.limits import Limits
-from bpe_core.unicode.byte_alphabet import to_printable
+from bpe_core.unicode.byte_tables import to_printable
 print(call(to_printable, b" hug", limits=Limits(60)))
 """
 

@@ -13,7 +13,7 @@ import bpe_core as bpe
 from bpe_core.comparison import differing_columns
 from bpe_core.tokenizer import boundaries
 from bpe_core.views import PackedTokens, pack_boundaries, pack_spans
-from bpe_core.views.token_packing import Numbers, pack_numbers
+from bpe_core.views.packing import Numbers, pack_numbers
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 from tests.strategies import texts

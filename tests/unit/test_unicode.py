@@ -34,7 +34,7 @@ from bpe_core.unicode import (
     to_printable,
     token_script,
 )
-from bpe_core.unicode.utf8_states import N_STATES, NO_STATE, state_after
+from bpe_core.unicode.byte_tables import N_STATES, NO_STATE, state_after
 from bpe_core.vocabulary import Vocabulary
 
 EVERY_CHARACTER = "".join(chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000)

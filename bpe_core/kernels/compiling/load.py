@@ -50,7 +50,7 @@ _ALSO: Final = (
     "tokenizer/token_parts.py",
     "trainers/compiled.py",
     "trainers/indexing.py",
-    "unicode/utf8_states.py",
+    "unicode/byte_tables.py",
 )
 SHARED, OBJECT, CACHE = ".so", ".o", ".numba"
 """A library linked by the system's C compiler; an object file, for LLVM to link, if there was none;

@@ -1,5 +1,5 @@
 // The run in the browser: arrays unpacked from Python's messages, traced blocks of merges, and lookups by
-// step. `run_packing.py` defines the messages.
+// step. `packing.py` defines the messages.
 
 import { lastThat } from "../shared/binary_search.js";
 import { colourSlot } from "../shared/colours.js";

@@ -1,4 +1,4 @@
-// Unpack the text and tokens that Python sent: where each token is, and what it is. See `token_packing.py`
+// Unpack the text and tokens that Python sent: where each token is, and what it is. See `packing.py`
 // for the other side.
 
 import { bytesFromBase64 } from "../shared/base64.js";
