@@ -11,6 +11,7 @@ from ui.pair_frequencies import (
     draw_sample_check,
     draw_vocabulary_size,
     draw_whole_run,
+    read_pair,
     shown_pair,
 )
 from ui.run import results
@@ -36,8 +37,8 @@ def draw_merge(stored: StoredRun) -> None:
 
 
 def draw(stored: StoredRun) -> None:
-    is_cut = address.query_int("merges", -1, 2**31) >= 0
-    if choose_part(["Pairs", "How large?"], "How large?" if is_cut else None) == "Pairs":
+    names_pairs = address.query_int("step", -1, 2**31) >= 0 or read_pair(stored) is not None
+    if choose_part(["How large?", "Pairs"], "Pairs" if names_pairs else None) == "Pairs":
         draw_merge(stored)
     else:
         draw_vocabulary_size(stored)
@@ -49,6 +50,6 @@ def draw(stored: StoredRun) -> None:
 frame.show_page(
     draw,
     "Pair frequencies",
-    "BPE is counting. These are the counts, and what each merge saves.",
+    "How many merges are enough? And which pairs did they join?",
     help=tooltip("Merge"),
 )

@@ -14,6 +14,7 @@ from ui.vocabulary import (
     background_work,
     choose_tokenizer_and_text,
     draw_audit,
+    draw_learned,
     draw_tokens,
     inspect_vocabulary,
     leading_sentence,
@@ -27,6 +28,8 @@ def draw_vocabulary(stored: StoredRun) -> None:
     name, encoder, text = choose_tokenizer_and_text(stored)
     counting = background_work.count(encoder, text)
     inspection = inspect_vocabulary(name, encoder, text, counting.result)
+    draw_learned(inspection)
+    st.space("small")
     sentence, aside = leading_sentence(inspection)
     terms = definitions("Special token") if inspection.special_ids else ()
     verdict(sentence, aside, key="vocabulary_verdict", terms=terms)
@@ -53,6 +56,6 @@ def draw_browser(inspection: Inspection) -> None:
 frame.show_page(
     draw_vocabulary,
     "Vocabulary",
-    "Every token: what it is merged from, what is built on it, and whether a text uses it.",
+    "What the tokenizer learned, how each token was made, and whether a text uses it.",
     help=tooltip("Token", "Merge"),
 )

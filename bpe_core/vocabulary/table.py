@@ -94,6 +94,7 @@ class Vocabulary:
         self.special = read_only(np.array([id in special for id in ids], np.bool_))
         """bool[n]"""
         own = made_by_merges(tokenizer)
+        self._end_of_word = (own.end_of_word if own is not None else None) or ""
         merges = () if own is None else own.merges
         ranks = {merge.id: merge.rank for merge in reversed(merges)}
         self.ranks = read_only(np.array([ranks.get(id, -1) for id in ids], np.int64))
@@ -125,6 +126,34 @@ class Vocabulary:
         each, names = self._find_scripts
         counts = np.bincount(each, minlength=len(names)).tolist()
         return dict(sorted(zip(names, counts, strict=True), key=lambda item: (-item[1], item[0])))
+
+    @cached_property
+    def letters(self) -> NDArray[np.int64]:
+        """int64[n]: the letters of each token that is made of two or more of them, else 0.
+
+        A space or another mark of a word's beginning counts as none, and neither does the
+        end-of-word marker. Vowel signs and accents belong to their letters.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> vocabulary = Vocabulary(gpt2())
+        >>> dict(zip(vocabulary.tokens[262:267], vocabulary.letters[262:267].tolist()))
+        {b' the': 3, b'er': 2, b' s': 0, b'at': 2, b' w': 0}
+        """
+        marker = regex.escape(self._end_of_word)
+        pattern = regex.compile(rf"(?:[ ▁]|##)?((?:\p{{L}}\p{{M}}*){{2,}})(?:{marker})?")
+        found = (pattern.fullmatch(text) for text in self._texts)
+        counts = [0 if each is None else len(regex.findall(r"\p{L}", each[1])) for each in found]
+        return read_only(np.where(self.special, 0, np.array(counts, np.int64)))
+
+    def longest_words(self, most: int) -> list[int]:
+        """Return the ids of the tokens with the most letters, of equal ones the lower id first.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> gpt2().vocab[Vocabulary(gpt2()).longest_words(8)[-1]]
+        b' telecommunications'
+        """
+        rows = np.argsort(-self.letters, kind="stable")[:most]
+        return self.ids[rows[self.letters[rows] > 0]].tolist()
 
     @cached_property
     def length_counts(self) -> NDArray[np.int64]:

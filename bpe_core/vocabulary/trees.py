@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -219,6 +219,29 @@ class Derivations:
             found.update(new)
             waiting += new
         return frozenset(found)
+
+    def families(self, words: Collection[int], most: int) -> list[tuple[int, tuple[int, ...]]]:
+        """Return the words on which the most other words are built, each with these, in id order.
+
+        A word that is itself built on one of them gets no family of its own.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> words = [id for id, token in gpt2().vocab.items() if token.strip().startswith(b"port")]
+        >>> [(root, members), *_] = Derivations(gpt2()).families(words, 3)
+        >>> gpt2().vocab[root], [gpt2().vocab[id] for id in members[:3]]
+        (b' port', [b' portion', b' portray', b' portfolio'])
+        """
+        among = frozenset(words)
+        built = {id: self.all_built_on(id) & among for id in words}
+        found: list[tuple[int, tuple[int, ...]]] = []
+        taken: set[int] = set()
+        for root in sorted(words, key=lambda id: (-len(built[id]), id)):
+            if len(found) == most or not built[root]:
+                break
+            if root not in taken:
+                found.append((root, tuple(sorted(built[root]))))
+                taken |= built[root]
+        return found
 
 
 def _shared_beginning(first: bytes, second: bytes) -> bytes:

@@ -79,10 +79,25 @@ def test_a_pair_that_is_merged_for_a_term_comes_first_and_is_not_the_most_freque
 def test_an_invalid_step_or_pair_in_the_address_is_ignored(
     open_app: Callable[..., AppTest],
 ) -> None:
-    first = _headers(open_app(PAGE))
-    for nonsense, pair in (("-1", "٣-٣"), ("٣", "1-99999999"), ("99999999999999999999", "")):
-        app = open_app(PAGE, step=nonsense, merges=nonsense, pair=pair)
-        assert _headers(app) == first, nonsense
+    for part in ("How large?", "Pairs"):
+        first = _headers(open_app(PAGE, part=part))
+        for nonsense, pair in (("-1", "٣-٣"), ("٣", "1-99999999"), ("99999999999999999999", "")):
+            app = open_app(PAGE, step=nonsense, merges=nonsense, pair=pair)
+            if part == "Pairs":
+                app.segmented_control(key="part").set_value(part).run()
+            assert _headers(app) == first, nonsense
+
+
+def test_the_page_opens_with_how_large_and_a_link_to_a_step_or_pair_with_the_pairs(
+    open_app: Callable[..., AppTest],
+) -> None:
+    for named, header in (
+        ({}, "How large a vocabulary?"),
+        ({"merges": "1000"}, "How large a vocabulary?"),
+        ({"step": "45"}, "The pairs before merge 46"),
+        ({"pair": "1-2"}, "The pairs before merge 6"),
+    ):
+        assert _headers(open_app(PAGE, **named))[0] == header
 
 
 def test_the_bars_and_the_table_hold_the_pairs_with_the_merge_of_each(
@@ -106,7 +121,7 @@ def test_the_bars_and_the_table_hold_the_pairs_with_the_merge_of_each(
 
 def test_a_run_without_merges_shows_a_note(open_app: Callable[..., AppTest]) -> None:
     run_id = store_hugs(vocab_size=257)
-    app = open_app(PAGE, run=run_id)
+    app = open_app(PAGE, run=run_id, part="Pairs")
     assert "The pairs before any merge" in _headers(app)
     assert "The run has no merges, so it stays as it is." in page_text(app)
     assert "Before any merge: " in page_text(app)
@@ -131,7 +146,7 @@ def test_held_out_text_that_was_not_measured_is_not_called_missing(
     assert "not measured" in page_text(app)
     assert "nothing held out" not in page_text(app)
     app.switch_page("pages/train.py").run()
-    assert "not measured on held-out text" in page_text(app)
+    assert "not measured on new text" in page_text(app)
 
 
 def test_an_uploaded_text_replaces_the_held_out_text(
@@ -220,7 +235,7 @@ def test_the_pair_in_the_address_is_shown_at_every_step(
 
 
 def test_the_page_opens_at_a_pair_that_rises_and_falls(open_app: Callable[..., AppTest]) -> None:
-    app = open_app(PAGE)
+    app = open_app(PAGE, part="Pairs")
     run = load_run(SAMPLE_RUN_ID).run
     assert _headers(app)[0] == "The pairs before merge 6"
     assert not {"step", "pair"} & {*app.query_params}

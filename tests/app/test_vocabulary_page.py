@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from itertools import cycle
@@ -53,6 +54,49 @@ def ids_shown(app: AppTest) -> list[int]:
 
 def findings(app: AppTest) -> dict[str, int | None]:
     return {one["key"]: one["n"] for one in sent(app, "chosen")["findings"]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nation national nationally station stations ration",
+        "हिन्दी हिन्दीभाषी हिन्दी हिन्दीभाषी",
+        "ภาษาไทย ภาษา ภาษาไทย ภาษา",
+        "我们学习 我们学习 我们学习",
+        "🧩 🧩 1234 1234 …",
+    ],
+)
+def test_the_page_opens_with_the_longest_words_and_the_families(
+    open_app: OpenApp, text: str
+) -> None:
+    run = bpe.train([text], bpe.TrainingConfig(300, "o200k", special_tokens=()))
+    vocab, parts = run.tokenizer.vocab, {merge.id: merge.pair for merge in run.merges}
+
+    def letters(id: int) -> int:
+        """Count the letters of a token by their categories; 0 if it has anything else."""
+        word = vocab[id].decode(errors="replace").removeprefix(" ")
+        kinds = [unicodedata.category(character)[0] for character in word]
+        n = kinds.count("L")
+        return n if n > 1 and kinds[0] == "L" and set(kinds) <= {"L", "M"} else 0
+
+    def is_built_on(id: int, root: int) -> bool:
+        return any(part == root or is_built_on(part, root) for part in parts.get(id, ()))
+
+    app = open_app("vocabulary", run=store(run))
+    words = [id for id in vocab if letters(id)]
+    are = "is" if len(words) == 1 else "are"
+    assert f"**{len(words):,} of its {len(vocab)} tokens** {are} made" in page_text(app)
+    # A component without rows takes the field too.
+    rows = next(data["rows"] for data in all_sent(app) if set(data) == {"rows"})
+    assert bool(rows) == bool(words)
+    for row in rows:
+        ids = [token["id"] for token in row["tokens"]]
+        if row["root"] is None:
+            assert ids == sorted(words, key=lambda id: (-letters(id), id))[:8]
+            continue
+        long = [id for id in words if letters(id) > 2]
+        family = [id for id in long if is_built_on(id, row["root"]["id"])]
+        assert (ids, row["more"]) == (sorted(family)[:8], len(family[8:]))
 
 
 def test_the_table_shows_the_search_in_the_address(open_app: OpenApp) -> None:

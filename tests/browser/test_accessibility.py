@@ -53,6 +53,7 @@ PAGES = (
     f"token_boundaries?text={quote(TEXT)}",
     "compare?part=Languages",
     "vocabulary?find=stat",
+    "pair_frequencies?part=Pairs",
     "adapt",
     "lessons",
     f"adapt?run={RUN_ID}",

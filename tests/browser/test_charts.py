@@ -61,7 +61,7 @@ def test_large_values_and_long_names_fit_and_an_equal_chart_is_not_drawn_again(
 
 def test_the_font_of_charts_loads_before_the_charts(page: Page, app_url: str) -> None:
     page.route("**/PlotlyChart*.js", lambda route: None)  # never answered
-    page.goto(f"{app_url}/pair_frequencies")
+    page.goto(f"{app_url}/pair_frequencies?part=Pairs")
     page.wait_for_function(
         """(fonts) => [...document.fonts].some(
             (font) => fonts.includes(font.family) && font.status === "loaded")""",

@@ -95,7 +95,7 @@ def test_a_reload_another_tab_and_a_new_session_list_the_runs_again_and_ask_once
     one_browser: BrowserContext, app_url: str
 ) -> None:
     # Other pages also request the progress of their background work.
-    address = f"{app_url}/pair_frequencies"
+    address = f"{app_url}/pair_frequencies?part=Pairs"
     first, second = RUNS
     page = one_browser.new_page()
     open_page(page, address)  # a server's first visitor is redirected through app.py
@@ -103,9 +103,9 @@ def test_a_reload_another_tab_and_a_new_session_list_the_runs_again_and_ask_once
     assert page.evaluate(KEPT) is None
     # The address names the only run that the browser kept.
     for _ in range(2):
-        assert load(page, f"{address}?run={first}") == of_new_visitor
+        assert load(page, f"{address}&run={first}") == of_new_visitor
     go_to_address(page, f"/merge_loop?run={second}")
-    go_to_address(page, f"/pair_frequencies?run={second}")
+    go_to_address(page, f"/pair_frequencies?part=Pairs&run={second}")
     expected = [SAMPLE, *(f"{title} 260 tokens" for title in reversed(RUNS.values()))]
     expect_in_picker(page, expected)
     assert load(page, page.url) > of_new_visitor

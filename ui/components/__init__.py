@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         Finding,
         Sent,
         finding_list,
+        learned_rows,
         prefix_walk,
         token_card,
         token_table,

@@ -135,7 +135,7 @@ def shown_pair(stored: StoredRun, step: int) -> Pair | None:
 
     Returns None if no pair is chosen and none is left.
     """
-    chosen = _read_pair(stored)
+    chosen = read_pair(stored)
     return results.pair_to_follow(stored.id, step) if chosen is None else chosen
 
 
@@ -168,7 +168,7 @@ def draw_life(stored: StoredRun, step: int, pair: Pair) -> None:
 def _has_other_merge(stored: StoredRun, step: int, pair: Pair) -> bool:
     """Return True if the page chose a pair that is not the next merge's."""
     top = results.pair_picture(stored.id, step).top
-    return _read_pair(stored) is None and pair != (top[0].left, top[0].right)
+    return read_pair(stored) is None and pair != (top[0].left, top[0].right)
 
 
 def _draw_place(stored: StoredRun, picture: results.LifePicture, step: int) -> None:
@@ -250,7 +250,7 @@ def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:
                 ],
                 key="life_pictures",
             )
-        if _read_pair(stored) is not None:
+        if read_pair(stored) is not None:
             st.button("Choose a pair for me", on_click=address.set_query, kwargs={"pair": None})
         for rank in picture.merged_at:
             st.page_link(
@@ -329,7 +329,8 @@ def find_symbol(text: str, vocab: Mapping[int, bytes]) -> int | None:
     return by_label
 
 
-def _read_pair(stored: StoredRun) -> Pair | None:
+def read_pair(stored: StoredRun) -> Pair | None:
+    """Return the pair that the address names, or None if it names none of this run's tokens."""
     left, dash, right = (address.query_text("pair", 20) or "").partition("-")
     if not (dash and left.isascii() and left.isdigit() and right.isascii() and right.isdigit()):
         return None

@@ -25,6 +25,6 @@ if TYPE_CHECKING:
     )
     from ui.vocabulary.pruning_card import show_pruning
     from ui.vocabulary.search import read_search
-    from ui.vocabulary.token_section import draw_tokens
+    from ui.vocabulary.token_section import draw_learned, draw_tokens
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -23,6 +23,8 @@ from ui.tokenizers import add_button, choose_tokenizer, draw_shelf_problems, she
 
 _MIN_LETTERS, _MAX_LETTERS = 4, 14
 _MIN_FOLDED = 3
+_MIN_FAMILY_LETTERS = 3
+_MAX_FAMILIES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Inspection:
     """Tokens of three or more white-space characters, whose trees only repeat themselves."""
     first_token: int
     """The token opened by default: a long word, so that its tree has branches."""
+    families: list[tuple[int, tuple[int, ...]]]
+    """The words on which most others are built, each with these; none if no merges are known."""
 
     def find_row(self, id: int) -> int:
         """Return the row of a token in the table; the first row for an unknown id."""
@@ -94,7 +98,21 @@ def _inspect(
         special,
         blank,
         _first_token(table),
+        _families(table, derivations),
     )
+
+
+def _families(
+    table: Vocabulary, derivations: Derivations | None
+) -> list[tuple[int, tuple[int, ...]]]:
+    """Return the largest families of words; of two letters only where no word has three."""
+    if derivations is None:
+        return []
+    for least in (_MIN_FAMILY_LETTERS, _MIN_FAMILY_LETTERS - 1):
+        words = table.ids[table.letters >= least].tolist()
+        if found := derivations.families(words, _MAX_FAMILIES):
+            return found
+    return []
 
 
 @cached()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -13,7 +13,7 @@ from bpe_core.errors import BpeError
 from bpe_core.runs import times
 from bpe_core.views import token_for_browser
 from bpe_core.vocabulary import REASONS, Derivations, Reachability
-from ui.components import Sent, prefix_walk, token_card, token_table
+from ui.components import Sent, learned_rows, prefix_walk, token_card, token_table
 from ui.look import counted, token_label
 from ui.shell import choose_one
 from ui.vocabulary.audit_section import FINDINGS, ids_found
@@ -37,6 +37,7 @@ TRIE = "Trie"
 ROWS_A_PAGE = 100
 _MAX_SCRIPTS = 60
 _MAX_AHEAD = 6
+_MAX_LONGEST = 8
 
 
 def card_data(inspection: Inspection, id: int, reachability: Reachability | None) -> Sent:
@@ -139,6 +140,31 @@ def _built_sentence(derivations: Derivations, id: int) -> str:
     shown = f" The first {_MAX_BUILT}:" if n_direct > _MAX_BUILT else ""
     indirect = f", {n_all:,} directly or indirectly" if n_all > n_direct else ""
     return f"{direct} merged from it directly{indirect}.{shown}"
+
+
+def draw_learned(inspection: Inspection) -> None:
+    """Draw the longest words of the vocabulary, and its families."""
+    st.header("What it learned", anchor=False)
+    n_words = int((inspection.table.letters > 0).sum())
+    are = "is" if n_words == 1 else "are"
+    n_all = counted(len(inspection.table), "token")
+    st.markdown(f"**{n_words:,} of its {n_all}** {are} made of two or more letters.")
+    longest = inspection.table.longest_words(_MAX_LONGEST)
+    rows = [_learned_row(inspection, "Most letters", None, longest)] if longest else []
+    rows += [
+        _learned_row(inspection, "Built on", root, members) for root, members in inspection.families
+    ]
+    learned_rows(rows, key="learned", on_opened=partial(open_token, "learned"))
+
+
+def _learned_row(inspection: Inspection, name: str, root: int | None, ids: Sequence[int]) -> Sent:
+    shown = ids[:_MAX_LONGEST]
+    return {
+        "name": name,
+        "root": None if root is None else shown_token(inspection, root),
+        "tokens": [shown_token(inspection, id) for id in shown],
+        "more": len(ids) - len(shown),
+    }
 
 
 def draw_tokens(inspection: Inspection, record: Record, reachability: Reachability | None) -> None:

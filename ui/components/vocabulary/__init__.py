@@ -29,6 +29,7 @@ _card = make_component(__file__, "vocabulary_card", "card", styles=("parts", "ca
 _prefixes = make_component(
     __file__, "vocabulary_prefixes", "prefixes", styles=("parts", "prefixes")
 )
+_learned = make_component(__file__, "vocabulary_learned", "learned", styles=("parts", "learned"))
 _findings = make_component(
     __file__, "vocabulary_findings", "findings", styles=("parts", "findings")
 )
@@ -46,6 +47,11 @@ def token_table(data: Sent, *, key: str, on_record: Callback, on_opened: Callbac
 def token_card(data: Sent, *, key: str, on_opened: Callback) -> None:
     """Draw one token, its tree and the tokens built on it; `opened` is another id to show."""
     _card(key=key, data=data, on_opened_change=on_opened)
+
+
+def learned_rows(rows: Sequence[Sent], *, key: str, on_opened: Callback) -> None:
+    """Draw rows of tokens, as `LearnedRow` in learned.js; `opened` is the id of one to show."""
+    _learned(key=key, data={"rows": list(rows)}, on_opened_change=on_opened)
 
 
 def prefix_walk(
