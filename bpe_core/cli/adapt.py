@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from bpe_core.cli.beside import check_beside, write_beside
-from bpe_core.cli.fetch import fetch_missing
 from bpe_core.cli.options import (
     FORMATS,
     TIE_BREAKS,
@@ -23,16 +21,18 @@ from bpe_core.cli.options import (
 from bpe_core.cli.outputs import check_json, check_outputs, print_json
 from bpe_core.cli.results import (
     change_words,
+    check_beside,
     describe_gain,
     describe_held_out,
     describe_run,
     describe_terms,
     report_run,
     report_terms,
+    write_beside,
 )
 from bpe_core.cli.sources import takes_sources
 from bpe_core.cli.streams import Bar
-from bpe_core.cli.support import note_what_lacks, parse_special_tokens, read_text
+from bpe_core.cli.support import fetch_missing, note_what_lacks, parse_special_tokens, read_text
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -11,12 +11,10 @@ import click
 from bpe_core import __version__
 from bpe_core.cli.adapt import extend, replace, shrink
 from bpe_core.cli.compare import compare
-from bpe_core.cli.encode_corpus import encode_corpus
-from bpe_core.cli.encode_decode import chat, decode, encode
-from bpe_core.cli.fetch import fetch
+from bpe_core.cli.encode import chat, decode, encode, encode_corpus
 from bpe_core.cli.inspect_convert import convert, inspect
 from bpe_core.cli.store import store
-from bpe_core.cli.support import ErrorLineGroup
+from bpe_core.cli.support import ErrorLineGroup, fetch
 from bpe_core.cli.train import count, merge_counts, sample_check, train
 
 

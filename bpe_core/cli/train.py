@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe_core.cli.beside import check_beside, write_beside
 from bpe_core.cli.options import (
     ALPHABETS,
     BASES,
@@ -28,9 +27,14 @@ from bpe_core.cli.outputs import (
     write_output,
     write_tokenizer,
 )
-from bpe_core.cli.results import describe_held_out, describe_run, report_run
-from bpe_core.cli.scale import report_counts
-from bpe_core.cli.sources import takes_sources
+from bpe_core.cli.results import (
+    check_beside,
+    describe_held_out,
+    describe_run,
+    report_run,
+    write_beside,
+)
+from bpe_core.cli.sources import report_counts, takes_sources
 from bpe_core.cli.streams import Bar
 from bpe_core.cli.support import note_what_lacks
 

@@ -14,7 +14,7 @@ import pytest
 import tokenizers
 
 import bpe_core as bpe
-from bpe_core.cli.encode_corpus import parse_count
+from bpe_core.cli.encode import parse_count
 from bpe_core.cli.streams import StandardInput
 from tests.commands import run, succeed
 

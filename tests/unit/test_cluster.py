@@ -21,7 +21,7 @@ from distributed import Client, LocalCluster
 
 import bpe_core as bpe
 from bpe_core.cli import commands
-from bpe_core.cli.scale import parse_size
+from bpe_core.cli.sources import parse_size
 from bpe_core.kernels import compile_kernels
 from bpe_scale import (
     CountingProgress,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.cli.beside import held_out_place
+from bpe_core.cli.results import held_out_place
 from bpe_core.corpus import (
     HELD_OUT_ENDING,
     TRAINED_ON_ENDING,
