@@ -297,7 +297,8 @@ class TrainingConfig:
 
     vocab_size: the number of all tokens: special tokens, base symbols, the end-of-word marker, and
         those that merges make.
-    pretokenizer: one of `PRETOKENIZER_NAMES`, such as gpt2, llama3 or none, or regex:PATTERN.
+    pretokenizer: one of `PRETOKENIZER_NAMES`, such as gpt2, llama3 or none, or regex:PATTERN; after
+        NFC+, NFD+, NFKC+ or NFKD+, text is normalized first, as in NFC+qwen2.
     base: the symbols that words are made of before any merge, bytes or characters.
     alphabet: "full" for all 256 bytes, "seen" for the symbols that occur in the documents.
     end_of_word: a marker such as </w>, a separate symbol at the end of each word; None for none.

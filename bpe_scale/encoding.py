@@ -386,7 +386,7 @@ class OpenedTokenizer(NamedTuple):
             merges = self.encoder.tokenizer
         # The regex package makes objects of all matches, so threads would only wait for each other,
         # and their time would count against the limit for a pattern.
-        is_cut_by_regex = merges is not None and merges.pretokenizer.name.startswith("regex:")
+        is_cut_by_regex = merges is not None and merges.pretokenizer.cut.startswith("regex:")
         return ThisProcess(1 if is_cut_by_regex else n_threads())
 
     def divide(

@@ -337,7 +337,8 @@ def cutting_pretokenizer(encoder: Encoder) -> str:
     """
     if isinstance(encoder, Tokenizer):
         cut = encoder.pretokenizer
-        # A space in front of the text must not be put in front of its later parts too.
+        # A space in front of the text must not be put in front of its later parts too, and parts
+        # are encoded without a normalizer.
         if cut.name in SCANNERS and not cut.adds_space:
             return cut.name
     return "none"

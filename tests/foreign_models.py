@@ -105,6 +105,4 @@ def library_encoder(described: dict[str, Any]) -> ForeignTokenizer:
 def native_encoder(described: dict[str, Any]) -> NativeTokenizer:
     """Return the encoder of a parsed tokenizer.json whose merges run here."""
     found = read(described)
-    return NativeTokenizer(
-        plain_tokenizer(found), library_source(found), found.added_tokens, found.normalizer
-    )
+    return NativeTokenizer(plain_tokenizer(found), library_source(found), found.added_tokens)

@@ -38,7 +38,6 @@ from bpe_core.tokenizer import (
     NamedEncoder,
     Tokenizer,
     adaptable_tokenizer,
-    changes_text,
     extended,
     to_encoder,
 )
@@ -190,9 +189,8 @@ def extendable(tokenizer: Encoder | str | os.PathLike[str]) -> Tokenizer:
             f"{name} cannot be adapted: its model is {encoder.model}, which has no merges. Adapt a "
             "byte-pair encoding, or train a new tokenizer."
         )
-    runs = "it normalizes text" if changes_text(encoder) else f"{encoder.engine} encodes with it"
     raise FormatError(
-        f"{name} cannot be adapted as it was opened, because {runs}. "
+        f"{name} cannot be adapted as it was opened, because {encoder.engine} encodes with it. "
         f"{why + ' ' if why else ''}If bpe_core can read its file as merges, the command line and "
         "the Adapt page adapt it from that file."
     )

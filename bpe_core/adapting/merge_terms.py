@@ -34,6 +34,7 @@ MAX_WORK: Final = 50_000_000
 """How many symbols of words are read for all terms together; that takes about ten seconds."""
 
 NO_SYMBOL: Final = "It has a character that the base has no symbol for."
+CHANGED: Final = "The base’s normalizer changes it, so no text has it as it is."
 LEFT_OUT: Final = "It is among the tokens to leave out."
 NO_MERGES: Final = "The base has a token for it that its merges do not make."
 REVIVING: Final = "It would complete a token of the base that its merges do not make."
@@ -267,6 +268,9 @@ def find_term_forms(
     ...     for forms in find_term_forms(["hugs", b"hugs"], gpt2(), words)]
     [[[b' hugs'], [b'h', b'ugs']], [[b'h', b'ugs']]]
     """
+    # A text is written as the base normalizes it.
+    normalized = base.pretokenizer.normalized
+    terms = [normalized(term) if isinstance(term, str) else term for term in terms]
     texts = [_spell_term(term, base) if isinstance(term, str) else [] for term in terms]
     wanted = {text.encode() for words in texts for text in words}
     occurs = dict.fromkeys(wanted, 0)
@@ -298,6 +302,9 @@ def _spell_term(term: str, base: Tokenizer) -> list[str]:
 def _part_form(term: bytes, base: Tokenizer) -> Form:
     """Return the form of bytes, which may be a part of a word."""
     ids = _encode_part(term, base)
+    text = term.decode(errors="ignore")
+    if base.pretokenizer.normalized(text) != text:
+        return Form(ids, CHANGED)
     if base.table.byte_ids and -1 not in ids:
         # A file of this family has no pre-tokenizer, so the token would be made across words.
         words = base.pretokenizer.split(term.decode())

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         no_pretokens,
         seen_symbols,
         split_runs,
+        word_symbols,
     )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

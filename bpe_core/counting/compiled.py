@@ -208,7 +208,7 @@ def count_documents(
     >>> count_documents(["a1b1"], get_pretokenizer("regex:[0-9]")).words
     (b'a', b'1', b'b')
     """
-    if pretokenizer.name not in SCANNERS:
+    if pretokenizer.cut not in SCANNERS:
         return _count_by_regex(documents, pretokenizer, should_stop)
     text = sections(map(_pieces, documents), pretokenizer)
     return count_sections(text, pretokenizer, should_stop)
@@ -232,7 +232,7 @@ def count_sections(
     (b'hug', b' hugs')
     """
     waiting = SharedText(iter(text), min(_FIRST_BLOCK, block_bytes), block_bytes)
-    scanner = get_scanner(pretokenizer.name)
+    scanner = get_scanner(pretokenizer.cut)
     if should_stop is not None and should_stop():
         waiting.stop()
     # This thread takes part because `should_stop` and what it calls may be bound to it.

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from bpe_core.corpus import Corpus, CountsCorpus, counts_to_corpus, to_corpus
-from bpe_core.counting.counts_file import CountsSummary, WordCounts
-from bpe_core.counting.metaspace_words import write_words
+from bpe_core.counting.counts_file import CountsSummary, WordCounts, find_characters
+from bpe_core.counting.metaspace_words import normalize_words, write_words
 from bpe_core.counting.streamed import StreamedCorpus, count_stream
 from bpe_core.counting.words import CountedCorpus, count_pretokens, no_pretokens, seen_symbols
 from bpe_core.errors import ConfigError
@@ -48,6 +48,8 @@ def count_words(
     if not pretokens.n_words:
         raise no_pretokens(pretokenizer, corpus.n_bytes)
     characters = b"".join(sorted(symbols)).decode()
+    if cut.normalizer is not None:  # characters of the text that no word has any more
+        characters = find_characters(pretokens.words)
     ready_made = isinstance(corpus, Corpus) and corpus.word_counts is not None
     name = None if ready_made else cut.name
     return WordCounts(pretokens, CountsSummary(name, corpus.n_bytes, sha256, characters))
@@ -92,9 +94,10 @@ def as_counted(
     bpe_core.errors.ConfigError: The pre-tokenizer gpt2 splits the word 'hug me'. Count words as \
 it cuts them, or train with the pre-tokenizer that cut these, or with 'none', which cuts nothing.
     """
-    cut = counts.summary.pretokenizer
+    cut, pretokens = counts.summary.pretokenizer, counts.pretokens
     if cut is None:
         _check_words(counts, pretokenizer)
+        pretokens = normalize_words(pretokens, get_pretokenizer(pretokenizer))
     elif cut != pretokenizer:
         raise ConfigError(
             f"The words were cut by the pre-tokenizer {cut}, not by {pretokenizer}. Train with "
@@ -102,7 +105,7 @@ it cuts them, or train with the pre-tokenizer that cut these, or with 'none', wh
         )
     symbols = frozenset[bytes]() if symbols_of is None else counts.symbols(symbols_of)
     summary = counts.summary
-    pretokens = write_words(counts.pretokens, get_pretokenizer(pretokenizer))
+    pretokens = write_words(pretokens, get_pretokenizer(pretokenizer))
     return CountedCorpus(pretokens, summary.n_bytes, lambda: summary.sha256, symbols)
 
 

@@ -49,6 +49,23 @@ def write_words(pretokens: PretokenCounts, pretokenizer: Pretokenizer) -> Pretok
     return _replace(pretokens, changed)
 
 
+def normalize_words(pretokens: PretokenCounts, pretokenizer: Pretokenizer) -> PretokenCounts:
+    """Return words that were given as they are, each in its normal form.
+
+    >>> from bpe_core.pretokenizers import get_pretokenizer
+    >>> counts = PretokenCounts(("cafe\u0301".encode(), "café".encode()), np.array([2, 5]))
+    >>> found = normalize_words(counts, get_pretokenizer("NFC+gpt2"))
+    >>> found.words == ("café".encode(),), found.counts.tolist()
+    (True, [7])
+    """
+    normalizer = pretokenizer.normalizer
+    if normalizer is None:
+        return pretokens
+    normal = ((place, normalizer(word.decode())) for place, word in enumerate(pretokens.words))
+    changed = {place: [text.encode()] for place, text in normal}
+    return _replace(pretokens, {p: w for p, w in changed.items() if w != [pretokens.words[p]]})
+
+
 def choose_characters(
     pretokens: PretokenCounts, coverage: float
 ) -> tuple[PretokenCounts, frozenset[bytes]]:

@@ -7,17 +7,19 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import TypeVar
 
 import numpy as np
 
 from bpe_core.corpus import Corpus, Split
-from bpe_core.counting.metaspace_words import write_words
+from bpe_core.counting.metaspace_words import normalize_words, write_words
 from bpe_core.errors import EmptyCorpusError
 from bpe_core.kernels import use_kernels
-from bpe_core.pretokenizers import SCANNERS, Pretokenizer
+from bpe_core.pretokenizers import SCANNERS, Normalizer, Pretokenizer
 from bpe_core.types import Base, PretokenCounts
+from bpe_core.unicode import AFTER_WORD
 
 Text = TypeVar("Text", str, bytes)
 _Item = TypeVar("_Item")
@@ -100,9 +102,12 @@ def count_pretokens(
     ((b'hug', b'hugs'), [2, 1])
     """
     if corpus.word_counts is not None:
-        return write_words(_pretoken_counts(corpus.word_counts), pretokenizer)
+        given = normalize_words(_pretoken_counts(corpus.word_counts), pretokenizer)
+        return write_words(given, pretokenizer)
     share = ReadShare(corpus.n_characters, should_stop, on_progress)
-    documents = share.noting(corpus.documents)
+    documents: Iterable[str] = share.noting(corpus.documents)
+    if pretokenizer.normalizer is not None:
+        documents = map(pretokenizer.normalizer, documents)
     if use_kernels(corpus.n_bytes):
         # Imported when needed, because it loads the kernels.
         from bpe_core.counting.compiled import count_documents
@@ -160,6 +165,8 @@ def count_in_runs(
     >>> found.words
     (b'hug', b' hugs')
     """
+    if pretokenizer.normalizer is not None:
+        documents = map(partial(_normalize, pretokenizer.normalizer), documents)
     if not use_kernels(n_bytes):
         texts = (map(bytes.decode, pieces) for pieces in documents)
         yield count_pieces(texts, pretokenizer, should_stop=should_stop)
@@ -168,13 +175,17 @@ def count_in_runs(
     from bpe_core.counting.compiled import count_documents, count_sections
     from bpe_core.pretokenizers import sections
 
-    if pretokenizer.name in SCANNERS:
+    if pretokenizer.cut in SCANNERS:
         text = sections(documents, pretokenizer)
         for run in split_runs(text, lambda section: sum(map(len, section)), run_bytes):
             yield count_sections(run, pretokenizer, should_stop, n_threads)
     else:
         for whole in split_runs(map(b"".join, documents), len, run_bytes):
             yield count_documents(map(bytes.decode, whole), pretokenizer, should_stop)
+
+
+def _normalize(normalizer: Normalizer, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    return map(str.encode, normalizer.each_piece(map(bytes.decode, pieces)))
 
 
 def split_runs(
@@ -215,6 +226,18 @@ or another pre-tokenizer.
 def _pretoken_counts(counts: Mapping[str, int]) -> PretokenCounts:
     words = tuple(word.encode() for word in counts)
     return PretokenCounts(words, np.array(list(counts.values()), dtype=np.int64))
+
+
+def word_symbols(pretokens: PretokenCounts, base: Base) -> frozenset[bytes]:
+    """Return the base symbols of counted words.
+
+    >>> sorted(word_symbols(PretokenCounts((b"hug", b"hu"), np.array([1, 1])), "bytes"))
+    [b'g', b'h', b'u']
+    """
+    text = pretokens.letters[pretokens.letters != AFTER_WORD].tobytes()
+    if base == "characters":
+        return frozenset(character.encode() for character in set(text.decode()))
+    return frozenset(bytes([byte]) for byte in set(text))
 
 
 def seen_symbols(corpus: Corpus, base: Base) -> set[bytes]:

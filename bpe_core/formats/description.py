@@ -12,7 +12,7 @@ from bpe_core.errors import ConfigError, FormatError, IntegrityError
 from bpe_core.formats.running.before_merging import AddedToken, Spaces
 from bpe_core.formats.sidecars import Sidecars
 from bpe_core.kernels import without_garbage_collection
-from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.pretokenizers import NORMALIZERS, get_pretokenizer
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Base
 
@@ -97,8 +97,9 @@ class Description:
     """Those of a tokenizer.json whose merges bpe_core can read."""
     special: Sequence[str] = ()
     """The texts of the added tokens that are found only where special tokens are allowed."""
-    normalizer: Mapping[str, Any] | None = None
-    """A part of tokenizer.json; None if text is encoded as it is."""
+    normalizer: str = ""
+    """What changes text before it is cut, if that is not run here; the pre-tokenizer of the merges
+    has what is."""
     spaces: Spaces | None = None
     """Set if the merges go across words and have a space for ▁."""
     library: Engine = "bpe_core"
@@ -137,9 +138,10 @@ class Given:
 
 
 def plain_tokenizer(described: Description) -> Tokenizer:
-    """Build the tokenizer of a description's merges, ignoring its normalizer.
+    """Build the tokenizer of a description's merges.
 
-    Raises `FormatError` if it has no merges, or if they and the rest contradict each other.
+    Raises `FormatError` if it has no merges, if they and the rest contradict each other, or for a
+    normalizer that is not run here.
 
     >>> merges = Merges({0: b"a", 1: b"aa"}, [(0, 0, 1)], "none")
     >>> plain_tokenizer(Description(name="mine", merges=merges)).encode("aaa")
@@ -149,6 +151,11 @@ def plain_tokenizer(described: Description) -> Tokenizer:
         has_door = described.library in ("tiktoken", "sentencepiece")
         hint = " Open it with bpe_core.open_encoder." if has_door else ""
         raise FormatError(f"{described.why_not}{hint}")
+    if described.normalizer:
+        raise FormatError(
+            f"It has a normalizer ({described.normalizer}) that changes text, and only the normal "
+            f"forms of Unicode ({', '.join(NORMALIZERS)}) are computed here."
+        )
     tokenizer = described.merges.tokenizer()
     if described.unknown is not None and not tokenizer.table.complete:
         raise FormatError(
@@ -165,6 +172,19 @@ def plain_tokenizer(described: Description) -> Tokenizer:
     return tokenizer
 
 
+def refuse_normalizer(tokenizer: Tokenizer, format: str) -> None:
+    """Raise `ConfigError` if a tokenizer normalizes text, which a format cannot say.
+
+    >>> from bpe_core.tokenizer import gpt2
+    >>> refuse_normalizer(gpt2(), "GGUF")
+    """
+    if (normalizer := tokenizer.pretokenizer.normalizer) is not None:
+        raise ConfigError(
+            f"{format} cannot express that text is normalized to {normalizer.name} first. Save it "
+            f"in the huggingface or native format."
+        )
+
+
 def check_not_overruled(
     name: str,
     tokenizer: Tokenizer,
@@ -176,9 +196,10 @@ def check_not_overruled(
     >>> from bpe_core.tokenizer import gpt2
     >>> check_not_overruled("gpt2", gpt2(), "gpt2", None)
     """
-    if pretokenizer not in (None, tokenizer.pretokenizer.name):
+    cut = tokenizer.pretokenizer
+    if pretokenizer not in (None, cut.name, cut.cut):
         raise ConfigError(
-            f"The pre-tokenizer of {name} is {tokenizer.pretokenizer.name!r}, not "
+            f"The pre-tokenizer of {name} is {cut.name!r}, not "
             f"{pretokenizer!r}. Leave out the pre-tokenizer."
         )
     own = tokenizer.special_tokens

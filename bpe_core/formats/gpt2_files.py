@@ -14,11 +14,11 @@ from typing import Any, Final
 import numpy as np
 
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.formats.description import Description, Given, Merges
+from bpe_core.formats.description import Description, Given, Merges, refuse_normalizer
 from bpe_core.formats.folder_files import PAIRS
 from bpe_core.formats.json_files import checked_ids, parse_json
 from bpe_core.formats.live_merges import check_ids, find_live_merges
-from bpe_core.formats.patterns import BYTE_LEVEL, pre_tokenizer_part
+from bpe_core.formats.patterns import BYTE_LEVEL, normalizer_part, pre_tokenizer_part
 from bpe_core.formats.recovered_merges import after_their_parts
 from bpe_core.formats.sidecars import added_token, with_added, with_prefix
 from bpe_core.pretokenizers import get_pretokenizer
@@ -41,6 +41,7 @@ def write_gpt2_files(tokenizer: Tokenizer) -> dict[str, bytes]:
             "GPT-2's files cannot express that whole words are looked up before merging, as this "
             "tokenizer does. Save it in the huggingface, tiktoken or native format."
         )
+    refuse_normalizer(tokenizer, "This format of two files")
     ids, merges = printable_model(tokenizer)
     missed = tokenizer.special_tokens.keys() - special_by_look(ids, merges).keys()
     if missed:
@@ -100,7 +101,7 @@ def join_pair(given: Given, merges: bytes) -> dict[str, Any]:
         ]
     described: dict[str, Any] = {
         "added_tokens": [],
-        "normalizer": known.normalizer if known else None,
+        "normalizer": (known and known.normalizer) or normalizer_part(cut),
         "pre_tokenizer": pre_tokenizer_part(cut, by_bytes=True),
         "decoder": {**BYTE_LEVEL},
         "model": {"type": "BPE", "vocab": ids, "merges": [list(pair) for pair in pairs]},

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain
 from typing import Any, Final, cast
@@ -35,6 +36,7 @@ from bpe_core.formats.json_files import (
 )
 from bpe_core.formats.patterns import (
     BYTE_LEVEL,
+    normalizer_part,
     pre_tokenizer_part,
     read_pre_tokenizer,
     without_crossing_numbers,
@@ -50,6 +52,7 @@ from bpe_core.formats.running.run_by_tokenizers import encode_once
 from bpe_core.formats.sidecars import added_token, first_token
 from bpe_core.formats.text_growth import check_growth
 from bpe_core.kernels import without_garbage_collection
+from bpe_core.pretokenizers import NORMALIZERS
 from bpe_core.tokenizer import Tokenizer, to_list
 
 FILE_NAME: Final = "tokenizer.json"
@@ -84,7 +87,7 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
         },
         ensure_ascii=False,
     )
-    is_custom = tokenizer.pretokenizer.name.startswith("regex:")
+    is_custom = tokenizer.pretokenizer.cut.startswith("regex:")
     if is_custom and find_spec("tokenizers") is not None:
         otherwise = why_otherwise(tokenizer, written)
         if otherwise:
@@ -116,8 +119,9 @@ def describe_huggingface(
             merges = _read_merges(described, ids, added, spaces)
     except BpeError as error:
         why_not = str(error)
-    normalizer: object = described.get("normalizer")
-    is_changed = spaces is None and bool([*flat_steps(normalizer, "normalizers")])
+    form, other = ("", "") if spaces is not None else _read_normalizer(described.get("normalizer"))
+    if merges is not None and form:
+        merges = replace(merges, pretokenizer=f"{form}+{merges.pretokenizer}")
     unknown: object = model.get("unk_token")
     return Description(
         name=given.name,
@@ -127,13 +131,25 @@ def describe_huggingface(
         unknown=None if unknown is None else str(unknown),
         added_tokens=added,
         special=special_texts(described),
-        normalizer=cast("Part", normalizer) if is_changed else None,
+        normalizer=other,
         spaces=spaces,
         library="tokenizers",
         parsed=described,
         names_cut=names_cut,
         first_token=first_token(described),
     )
+
+
+def _read_normalizer(part: object) -> tuple[str, str]:
+    """Return the normal form of Unicode that a normalizer is, and otherwise its name.
+
+    >>> _read_normalizer({"type": "NFC"}), _read_normalizer({"type": "Lowercase"})
+    (('NFC', ''), ('', 'Lowercase'))
+    """
+    steps = [*flat_steps(part, "normalizers")]
+    if len(steps) == 1 and steps[0].get("type") in NORMALIZERS:
+        return str(steps[0]["type"]), ""
+    return "", ", ".join(str(step.get("type")) for step in steps)
 
 
 def library_source(read: Description) -> bytes:
@@ -199,7 +215,7 @@ def _write_steps(tokenizer: Tokenizer) -> Part:
     by_bytes = tokenizer.base == "bytes"
     ids, merges = printable_model(tokenizer) if by_bytes else _character_model(tokenizer)
     return {
-        "normalizer": None,
+        "normalizer": normalizer_part(tokenizer.pretokenizer),
         "pre_tokenizer": pre_tokenizer_part(tokenizer.pretokenizer, by_bytes=by_bytes),
         "post_processor": None,
         "decoder": {**BYTE_LEVEL, "use_regex": True} if by_bytes else {"type": "Fuse"},

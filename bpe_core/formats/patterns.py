@@ -100,7 +100,7 @@ def pre_tokenizer_part(cut: Pretokenizer, *, by_bytes: bool) -> dict[str, Any] |
     >>> pre_tokenizer_part(get_pretokenizer("whitespace"), by_bytes=False)
     {'type': 'WhitespaceSplit'}
     """
-    name, pattern = cut.name, cut.pattern
+    name, pattern = cut.cut, cut.pattern
     if name == "gpt2" and by_bytes:
         return {**BYTE_LEVEL, "use_regex": True}
     steps = STEPS.get(name) if by_bytes else None
@@ -129,6 +129,15 @@ def pre_tokenizer_part(cut: Pretokenizer, *, by_bytes: bool) -> dict[str, Any] |
     if not parts:
         return None
     return parts[0] if len(parts) == 1 else {"type": "Sequence", "pretokenizers": parts}
+
+
+def normalizer_part(cut: Pretokenizer) -> dict[str, Any] | None:
+    """Return how tokenizer.json writes the normalizer of a pre-tokenizer, or None.
+
+    >>> normalizer_part(get_pretokenizer("NFC+gpt2")), normalizer_part(get_pretokenizer("gpt2"))
+    ({'type': 'NFC'}, None)
+    """
+    return None if cut.normalizer is None else {"type": cut.normalizer.name}
 
 
 def without_crossing_numbers(merges: Sequence[Sequence[str]]) -> list[Sequence[str]]:

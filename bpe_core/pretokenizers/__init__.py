@@ -2,7 +2,8 @@
 
 In: a text. Out: special tokens and the text between them, and that text cut into pre-tokens.
 
-Open `pretokenizers` first, and `named_patterns` for the patterns of GPT-2, GPT-4, Llama 3 and
+Open `pretokenizers` first, `normalizers` for what changes a text before it is cut, and
+`named_patterns` for the patterns of GPT-2, GPT-4, Llama 3 and
 others. `special_tokens` makes the first cut, and `added_tokens` cuts around the tokens that are
 found in any text. For kernels, `automaton` compiles a pattern, `scanners` keeps the tables and
 `blocks` cuts long texts.
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
         sections,
     )
     from bpe_core.pretokenizers.named_patterns import NAMED
+    from bpe_core.pretokenizers.normalizers import (
+        NORMALIZERS,
+        Change,
+        Normalizer,
+        align,
+        apply_changes,
+        get_normalizer,
+    )
     from bpe_core.pretokenizers.pretokenizers import (
         MATCH_FAILURES,
         PRETOKENIZER_NAMES,
@@ -40,12 +49,14 @@ if TYPE_CHECKING:
     from bpe_core.pretokenizers.shadows import HAN_AND_KANA
     from bpe_core.pretokenizers.special_tokens import (
         AllowedSpecial,
+        NormalText,
         OrdinaryText,
         SpecialToken,
         allowed_tokens,
         check_text,
         find_special_tokens,
         list_pieces,
+        normalize_pieces,
     )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -25,6 +25,7 @@ import regex
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, PatternError, PatternTimeoutError
 from bpe_core.pretokenizers.named_patterns import NAMED, NamedPattern
+from bpe_core.pretokenizers.normalizers import NORMALIZERS, Normalizer, get_normalizer
 from bpe_core.pretokenizers.pattern_reasons import explain_pattern_error
 from bpe_core.pretokenizers.shadows import cast_shadow, over_shadows
 from bpe_core.types import Immutable
@@ -36,11 +37,12 @@ if TYPE_CHECKING:
 
 
 PRETOKENIZER_NAMES: Final[tuple[str, ...]] = tuple(NAMED)
-"""The names that `get_pretokenizer` accepts, besides regex:PATTERN."""
+"""The names that `get_pretokenizer` accepts, besides regex:PATTERN, and each after "NFC+"."""
 SPACE_ADDING: Final = frozenset(name for name, named in NAMED.items() if named.adds_space)
 """The names of those that put a space in front of a text, which need byte fallback."""
 
 _CUSTOM: Final = "regex:"
+_NORMALIZED: Final = "+"
 _MAX_PATTERN_LENGTH: Final = 2_000
 _MAX_REPEATS: Final = 1_000
 _MAX_REPEATS_TOGETHER: Final = 100_000
@@ -65,6 +67,9 @@ _CUT: Final = re.compile("(?<=[A-Za-z]) (?=[A-Za-z])")
 class Pretokenizer(Immutable):
     """One way to cut a text into pre-tokens; immutable, and equal to another of the same name.
 
+    A name such as "NFC+gpt2" is for text that is normalized first: `written` does that, and what
+    it returns is cut.
+
     >>> get_pretokenizer("gpt2").split("Hello world, it's 2024")
     ['Hello', ' world', ',', ' it', "'s", ' 2024']
     """
@@ -73,9 +78,11 @@ class Pretokenizer(Immutable):
         "_adds_space",
         "_compiled",
         "_custom",
+        "_cut",
         "_drops_text",
         "_ends_before_space",
         "_name",
+        "_normalizer",
         "_pattern",
     )
 
@@ -86,10 +93,15 @@ class Pretokenizer(Immutable):
                 f"{', '.join(PRETOKENIZER_NAMES)}, or {_CUSTOM}PATTERN."
             )
         self._name = name
+        form, plus, cut = name.partition(_NORMALIZED)
+        if not plus or form not in NORMALIZERS:
+            form, cut = "", name
+        self._normalizer = get_normalizer(form) if form else None
+        self._cut = cut
         self._compiled: re.Pattern[str] | None = None
         self._custom: regex.Pattern[str] | None = None
-        if name.startswith(_CUSTOM):
-            pattern = name.removeprefix(_CUSTOM)
+        if cut.startswith(_CUSTOM):
+            pattern = cut.removeprefix(_CUSTOM)
             if not pattern:
                 raise PatternError(
                     f"The pattern after {_CUSTOM} is empty. Write one, or use 'none'."
@@ -98,8 +110,8 @@ class Pretokenizer(Immutable):
                 pattern, remedy="Correct it, or choose a named pre-tokenizer"
             )
             named = NamedPattern(pattern, ends_before_space=False)
-        elif name in NAMED:
-            named = NAMED[name]
+        elif cut in NAMED:
+            named = NAMED[cut]
             if named.pattern is not None:
                 self._compiled = re.compile(over_shadows(named.pattern))
         else:
@@ -109,11 +121,30 @@ class Pretokenizer(Immutable):
             )
 
         self._pattern, self._drops_text, self._ends_before_space, self._adds_space = named
+        if form and named.adds_space:
+            raise ConfigError(
+                f"The pre-tokenizer {cut} puts a space in front of a text, which is not done after "
+                f"a normalizer. Use {cut} alone, or another pre-tokenizer with {form}."
+            )
 
     @property
     def name(self) -> str:
         """The name, as in `TrainingConfig.pretokenizer`."""
         return self._name
+
+    @property
+    def cut(self) -> str:
+        """The name without the normalizer.
+
+        >>> get_pretokenizer("NFC+gpt2").cut
+        'gpt2'
+        """
+        return self._cut
+
+    @property
+    def normalizer(self) -> Normalizer | None:
+        """What a text goes through before it is cut, or None."""
+        return self._normalizer
 
     @property
     def added(self) -> Mapping[str, int]:
@@ -153,7 +184,16 @@ class Pretokenizer(Immutable):
         >>> get_pretokenizer("metaspace").written("to▁be"), get_pretokenizer("gpt2").written("to")
         (' to be', 'to')
         """
+        text = self.normalized(text)
         return f" {text.replace(META, ' ')}" if self._adds_space and text else text
+
+    def normalized(self, text: str) -> str:
+        """Return a text as its normalizer changes it.
+
+        >>> get_pretokenizer("NFC+gpt2").normalized("cafe\\u0301")
+        'café'
+        """
+        return text if self._normalizer is None else self._normalizer(text)
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return the half-open character spans of the pre-tokens, in order.
@@ -232,7 +272,8 @@ _kept = lru_cache(maxsize=64)(Pretokenizer)
 def get_pretokenizer(name: str) -> Pretokenizer:
     """Return the pre-tokenizer with this name, or one for a custom pattern (regex:PATTERN).
 
-    Text between the matches of a custom pattern becomes pre-tokens too, so no text is lost.
+    Text between the matches of a custom pattern becomes pre-tokens too, so no text is lost. After
+    NFC+, NFD+, NFKC+ or NFKD+, text is normalized first; `normalized` does that.
     Raises ConfigError for an unknown name and PatternError for an invalid pattern.
 
     >>> get_pretokenizer("regex:[0-9]").split("a1bc23")

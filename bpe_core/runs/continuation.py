@@ -213,7 +213,7 @@ def bytes_apart(base: Tokenizer) -> bytes:
     >>> bytes_apart(falcon).hex(" ")
     'b2 b3 b9 bc bd be'
     """
-    if base.pretokenizer.name != "falcon" or base.base != "bytes":
+    if base.pretokenizer.cut != "falcon" or base.base != "bytes":
         return b""
     made = (base.vocab[id] for id in base.table.made)
     joined = any(0 < len(token.translate(None, _NUMBERS)) < len(token) for token in made)

@@ -19,6 +19,7 @@ from bpe_core.counting import (
     no_pretokens,
     of_corpus,
     seen_symbols,
+    word_symbols,
 )
 from bpe_core.kernels import wait_for_kernels, worth_waiting_for
 from bpe_core.pretokenizers import get_pretokenizer
@@ -68,6 +69,9 @@ def count(
         if check is not None:
             check(symbols)
         counted = _count_documents(corpus, pretokenizer, symbols, watch)
+    if symbols_of is not None and get_pretokenizer(pretokenizer).normalizer is not None:
+        # Characters of the text that no word has any more are not in the alphabet.
+        counted = replace(counted, symbols=word_symbols(counted.pretokens, symbols_of))
     if not counted.pretokens.n_words and not watch.stopped:
         raise no_pretokens(pretokenizer, counted.n_bytes)
     return counted

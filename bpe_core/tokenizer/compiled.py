@@ -116,7 +116,7 @@ class CompiledEncoder:
         self, table: TokenTable, pretokenizer: Pretokenizer, tables: EncoderTables | None = None
     ) -> None:
         self._pretokenizer = pretokenizer
-        made = tables or build_tables(table, pretokenizer.name)
+        made = tables or build_tables(table, pretokenizer.cut)
         self._scanner, self._merges, _, self._trie = made[:4]
         self._cuts = self._scanner  # the pattern's own, where bytes are left out after the cut
         if self._scanner.rules & BEFORE_SPACES and not made.whole.ids.size:
@@ -137,7 +137,7 @@ class CompiledEncoder:
 
         Pre-tokens lose the bytes of ASCII that are `left_out` before they are merged.
         """
-        if self._pretokenizer.name not in SCANNERS:
+        if self._pretokenizer.cut not in SCANNERS:
             return self._encode_by_regex(text, left_out)
         if n_threads is None:
             n_threads = _threads(len(text))
@@ -172,7 +172,7 @@ class CompiledEncoder:
 
     def encode_batch(self, texts: Sequence[str], n_threads: int | None = None) -> Encoded:
         """Return the ids of several texts and the running number of ids after each text."""
-        if self._pretokenizer.name not in SCANNERS:
+        if self._pretokenizer.cut not in SCANNERS:
             parts = [self._encode_by_regex(text) for text in texts]
             return _joined((part, np.array([len(part)])) for part in parts)
         n_characters = sum(map(len, texts))

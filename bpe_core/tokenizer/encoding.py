@@ -14,11 +14,13 @@ from weakref import WeakSet
 from bpe_core.checks import counted
 from bpe_core.errors import UnknownSymbolError
 from bpe_core.pretokenizers import (
+    NormalText,
     OrdinaryText,
     Pretokenizer,
     SpecialToken,
     find_special_tokens,
     list_pieces,
+    normalize_pieces,
 )
 from bpe_core.tokenizer.rank_merging import merge_symbols
 from bpe_core.tokenizer.segments import Placed, PlacedWord, move_tokens, place_tokens
@@ -88,6 +90,7 @@ class TextEncoder:
         "_adds_space",
         "_pretokenizer",
         "_table",
+        "_writes",
         "kernels",
         "word_ids",
         "word_layouts",
@@ -97,6 +100,7 @@ class TextEncoder:
         self._table = table
         self._pretokenizer = pretokenizer
         self._adds_space = pretokenizer.adds_space
+        self._writes = pretokenizer.adds_space or pretokenizer.normalizer is not None
         self.kernels = kernels
         self.word_ids = WordCache(self._encode_word)
         self.word_layouts = WordCache(self._lay_out, max_words=_MAX_LAYOUTS)
@@ -173,10 +177,22 @@ class TextEncoder:
             return self.encode_words(pretokens.words)
         return encoder.encode_letters(pretokens.letters)
 
+    def normal_text(self, text: str, allowed: frozenset[str]) -> NormalText:
+        """Return a text as it is cut, with its special tokens as they are."""
+        pieces = list_pieces(text, self._special_in(text, allowed))
+        normalizer = self._pretokenizer.normalizer
+        if normalizer is None:
+            return NormalText(text, pieces, [])
+        return normalize_pieces(text, pieces, normalizer)
+
     def placed_words(self, text: str, allowed: frozenset[str]) -> Iterator[PlacedWord]:
-        """Yield each pre-token and special token: start, end, and its tokens laid out."""
+        """Yield each pre-token and special token: start, end, and its tokens laid out.
+
+        Places are those in the normalized text.
+        """
         layouts = self.word_layouts
-        for piece in list_pieces(text, self._special_in(text, allowed)):
+        text, pieces, _ = self.normal_text(text, allowed)
+        for piece in pieces:
             start, end = piece.start, piece.end
             if isinstance(piece, SpecialToken):
                 token = self._table.vocab[piece.id]
@@ -198,6 +214,7 @@ class TextEncoder:
             for id, token, a, _, b, _ in placed
             if id is None
         )
+        text = self.normal_text(text, allowed).text
         character = text[start + a]
         what = f"{character!r} (U+{ord(character):04X})"
         if table.base == "bytes":
@@ -229,7 +246,7 @@ class TextEncoder:
     def _encode_ordinary(self, text: str) -> list[int]:
         ids: list[int] = []
         word_ids = self.word_ids
-        if self._adds_space:
+        if self._writes:
             text = self._pretokenizer.written(text)
         for word in self._pretokenizer.split(text):
             ids += word_ids[word]
@@ -260,7 +277,7 @@ class TextEncoder:
         return np.insert(ids, places, [token.id for token in found])
 
     def _written(self, texts: Sequence[str]) -> Sequence[str]:
-        return list(map(self._pretokenizer.written, texts)) if self._adds_space else texts
+        return list(map(self._pretokenizer.written, texts)) if self._writes else texts
 
     def _place_written(self, text: str, start: int) -> Iterator[PlacedWord]:
         """Yield each word of a text that gets a space in front, which takes no place in it."""

@@ -39,15 +39,15 @@ def equivalent_tokenizer(encoder: Encoder) -> Tokenizer | None:
 def adaptable_tokenizer(encoder: Encoder) -> Tokenizer | None:
     """Return the Tokenizer whose merges can be changed in an encoder's own file, or None.
 
-    Unlike `equivalent_tokenizer`, it also returns one of SentencePiece's family, where nothing but
-    how spaces are written is changed.
+    Unlike `equivalent_tokenizer`, it also returns one that normalizes text first, and one of
+    SentencePiece's family, where nothing but how spaces are written is changed.
 
     >>> from bpe_core.tokenizer import gpt2
     >>> adaptable_tokenizer(gpt2()) == gpt2()
     True
     """
     inner = _inner(encoder)
-    return inner.adaptable if isinstance(inner, _Adaptable) else equivalent_tokenizer(inner)
+    return inner.adaptable if isinstance(inner, _Adaptable) else made_by_merges(inner)
 
 
 def made_by_merges(encoder: Encoder) -> Tokenizer | None:
@@ -73,6 +73,8 @@ def changes_text(encoder: Encoder) -> bool:
     False
     """
     encoder = _inner(encoder)
+    if isinstance(encoder, Tokenizer):
+        return encoder.pretokenizer.normalizer is not None
     return isinstance(encoder, _Wrapping) and bool(encoder.normalizer_name)
 
 

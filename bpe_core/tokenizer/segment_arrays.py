@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from bpe_core.pretokenizers import (
     AllowedSpecial,
     SpecialToken,
+    align,
     allowed_tokens,
+    apply_changes,
     find_special_tokens,
     list_pieces,
 )
@@ -159,10 +161,16 @@ def _starts(
         if isinstance(piece, SpecialToken):
             begun.append(np.array([piece.start], np.int64))
         else:
-            part = text[piece.start : piece.end]
-            if encoder.pretokenizer.adds_space:
-                part = encoder.pretokenizer.written(part)[1:]
-            begun.append(encoder.pretokenizer.starts(part, before - piece.start) + piece.start)
+            part, cut = text[piece.start : piece.end], encoder.pretokenizer
+            changes = [] if cut.normalizer is None else cut.normalizer.changes(part)
+            if cut.adds_space:
+                part = cut.written(part)[1:]
+            if changes:
+                normal = apply_changes(part, changes)
+                starts = align(part, changes)[0](cut.starts(normal, len(normal)))
+            else:
+                starts = cut.starts(part, before - piece.start)
+            begun.append(starts + piece.start)
     characters = np.concatenate(begun) if begun else np.zeros(0, np.int64)
     starts = np.zeros(int(byte_ends[-1]) + 1, np.bool_)
     starts[characters if offsets is None else offsets[characters]] = True

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
+from bpe_core.pretokenizers import Change, align
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.types import Segment
 
@@ -92,6 +93,39 @@ def to_segments(text: str, words: Iterable[PlacedWord]) -> list[Segment]:
     if covered < len(text):
         found.append(_gap(text, covered, len(text), byte_at))
     return found
+
+
+def align_segments(
+    text: str, segments: Sequence[Segment], changes: Sequence[Change]
+) -> list[Segment]:
+    """Return the segments of a normalized text where they are in the text that was given.
+
+    If several tokens are within what a changed part became, the last one gets that part, and the
+    others are empty.
+
+    >>> from bpe_core.pretokenizers import get_normalizer
+    >>> segments = [Segment(7, b"f", 0, 1, 0, 1), Segment(8, b"i", 1, 2, 1, 2)]
+    >>> aligned = align_segments("ﬁ", segments, get_normalizer("NFKC").changes("ﬁ"))
+    >>> [(each.token, each.start, each.end, each.byte_end) for each in aligned]
+    [(b'f', 0, 0, 0), (b'i', 0, 1, 3)]
+    """
+    in_characters, in_bytes = align(text, changes)
+    places = (
+        in_characters([each.start for each in segments]),
+        in_characters([each.end for each in segments]),
+        in_bytes([each.byte_start for each in segments]),
+        in_bytes([each.byte_end for each in segments]),
+    )
+    data = text.encode()
+    return [
+        Segment(id, data[a:b] if id is None else token, start, end, a, b)
+        for id, token, start, end, a, b in zip(
+            [each.id for each in segments],
+            [each.token for each in segments],
+            *(each.tolist() for each in places),
+            strict=True,
+        )
+    ]
 
 
 def list_segments(text: str, ids: NDArray[np.int32], vocab: Mapping[int, bytes]) -> list[Segment]:

@@ -21,6 +21,7 @@ from bpe_core.errors import (
 from bpe_core.pretokenizers import (
     AllowedSpecial,
     Pretokenizer,
+    align,
     allowed_tokens,
     check_text,
     get_pretokenizer,
@@ -28,7 +29,7 @@ from bpe_core.pretokenizers import (
 from bpe_core.tokenizer.decoding import OnInvalid, decode_utf8, join_bytes
 from bpe_core.tokenizer.encoding import OnUnknown, TextEncoder
 from bpe_core.tokenizer.rank_merging import explain_pieces
-from bpe_core.tokenizer.segments import list_segments, to_segments
+from bpe_core.tokenizer.segments import align_segments, list_segments, to_segments
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.types import Base, Explanation, Format, Immutable, Merge, Segment
@@ -235,6 +236,10 @@ class Tokenizer(Immutable):
         """The pre-tokenizer, which splits a text into words that merges never cross."""
         return self._pretokenizer
 
+    def normalized(self, text: str) -> str:
+        """Return a text as its normalizer changes it, before it is cut; as it is without one."""
+        return self._pretokenizer.normalized(text)
+
     @property
     def drops_text(self) -> bool:
         """True if the pre-tokenizer drops white space."""
@@ -243,7 +248,8 @@ class Tokenizer(Immutable):
     @property
     def spells_text(self) -> bool:
         """True if the bytes of a text's tokens are those of the text; unknown symbols aside."""
-        changes = self._pretokenizer.drops_text or self._pretokenizer.adds_space
+        cut = self._pretokenizer
+        changes = cut.drops_text or cut.adds_space or cut.normalizer is not None
         return not changes and self._table.end_of_word is None
 
     @property
@@ -358,7 +364,9 @@ class Tokenizer(Immutable):
             ids = self.encode_to_numpy(text, allowed_special)
             return list_segments(text, ids, self._table.vocab)
         allowed = allowed_tokens(self._table.special_tokens, allowed_special)
-        return to_segments(text, self._encoder.placed_words(text, allowed))
+        normal = self._encoder.normal_text(text, allowed)
+        segments = to_segments(normal.text, self._encoder.placed_words(text, allowed))
+        return align_segments(text, segments, normal.changes) if normal.changes else segments
 
     def explain(self, text: str, errors: OnUnknown = "strict") -> list[Explanation]:
         """Return each pre-token's initial symbols and the merges applied to it, in order.
@@ -376,9 +384,13 @@ class Tokenizer(Immutable):
         check_choice("errors", errors, OnUnknown, TokenizationError)
         explained: list[Explanation] = []
         written = self._pretokenizer.written(text)
-        n_added = len(written) - len(text)
-        for start, end in self._pretokenizer.spans(written):
-            word, place = written[start:end], max(0, start - n_added)
+        n_added = int(self._pretokenizer.adds_space and bool(text))
+        spans = self._pretokenizer.spans(written)
+        places = [max(0, start - n_added) for start, _ in spans]
+        if changes := self._encoder.normal_text(text, frozenset()).changes:
+            places = align(text, changes)[0](places).tolist()
+        for (start, end), place in zip(spans, places, strict=True):
+            word = written[start:end]
             for explanation in explain_pieces(word, place, self._table):
                 if explanation is not None:
                     explained.append(explanation)

@@ -76,7 +76,7 @@ class Kernels:
 
         if not (kernels_are_ready() and self._suited and can_compile(self._table)):
             return {}
-        tables = build_tables(self._table, self._pretokenizer.name)
+        tables = build_tables(self._table, self._pretokenizer.cut)
         packed = pack_tables(tables)
         # With a word cache of its own, so that what is kept stays as it is.
         tables = unpack_tables(packed)
@@ -91,6 +91,6 @@ class Kernels:
         if table.kernel_tables:
             tables = unpack_tables(table.kernel_tables)
         elif table.kept_as:
-            tables = kept_tables(table, self._pretokenizer.name)
+            tables = kept_tables(table, self._pretokenizer.cut)
         self._suited = tables is not None or can_compile(table)
         return CompiledEncoder(table, self._pretokenizer, tables) if self._suited else None

@@ -13,6 +13,7 @@ from bpe_core.checks import describe, is_whole
 from bpe_core.corpus import Corpus
 from bpe_core.counting import Layout
 from bpe_core.errors import InvalidTokenIdError
+from bpe_core.pretokenizers import align
 from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import Tokenizer
 
@@ -160,7 +161,7 @@ def source_lines(run: TrainingRun, corpus: Corpus, id: int, n_lines: int = 6) ->
         sure = len(part)
         if len(part) < len(document):
             is_all = False
-            sure = 0 if run.tokenizer.pretokenizer.name.startswith("regex:") else sure - _UNSURE
+            sure = 0 if run.tokenizer.pretokenizer.cut.startswith("regex:") else sure - _UNSURE
         if holding and sure > 0:
             found = _iterate_lines(name, part, first_line, _hits(run, part, holding, sure))
             most = min(per_document, n_lines - len(lines))
@@ -235,12 +236,17 @@ def _hits(
     """Yield the token's spans in a text, given its spans in each word."""
     pretokenizer = run.tokenizer.pretokenizer
     written = pretokenizer.written(text)
-    n_added = len(written) - len(text)
+    n_added = int(pretokenizer.adds_space and bool(text))
+    normalizer = pretokenizer.normalizer
+    changes = [] if normalizer is None else normalizer.changes(text)
+    in_text = align(text, changes)[0]
     for start, end in pretokenizer.spans(written):
-        if end - n_added > sure:
-            return
         for first, last in holding.get(written[start:end], ()):
-            yield max(0, start + first - n_added), start + last - n_added
+            places = [max(0, start + first - n_added), start + last - n_added, end - n_added]
+            begins, ends, word_ends = in_text(places).tolist()
+            if word_ends > sure:
+                return
+            yield begins, ends
 
 
 def _iterate_lines(

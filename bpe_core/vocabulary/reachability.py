@@ -51,11 +51,12 @@ Obstacle = Literal["other-merges", "no-utf8", "no-neighbours"]
 """The reason no word encodes to a token."""
 
 
-Reason = Obstacle | Literal["pre-tokenizer"]
+Reason = Obstacle | Literal["normalizer", "pre-tokenizer"]
 REASONS: Final[dict[Reason, str]] = {
     "other-merges": "its own bytes encode to other tokens",
     "no-utf8": "no text has these bytes",
     "no-neighbours": "any bytes that complete its characters merge with a part of it first",
+    "normalizer": "the normalizer changes it in every text",
     "pre-tokenizer": "the pre-tokenizer cuts it in every text",
 }
 
@@ -128,7 +129,8 @@ def find_unreachable(tokenizer: Tokenizer, should_stop: ShouldStop | None = None
             if should_stop is not None and should_stop(done, len(open_ids)):
                 raise CancelledError
             time.sleep(0)  # Yield to the app's other threads.
-        reason: Reason | None = chains.obstacle_to(id)
+        reason: Reason | None = "normalizer" if chains.is_always_changed(id) else None
+        reason = reason or chains.obstacle_to(id)
         if reason is None and not any(
             _is_in_encoding(tokenizer, id, text) for text in chains.texts_with(id)
         ):
@@ -161,7 +163,7 @@ class TokenChains:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._contexts = CONTEXTS.get(tokenizer.pretokenizer.name, _IN_CONTRACTION)
+        self._contexts = CONTEXTS.get(tokenizer.pretokenizer.cut, _IN_CONTRACTION)
         self._table = tokenizer.table
         self._marker = tokenizer.table.end_of_word_id
         special = set(tokenizer.special_tokens.values())
@@ -209,9 +211,17 @@ class TokenChains:
             return
         yield from islice(self._texts_with(id), _MAX_TRIES)
 
+    def is_always_changed(self, id: int) -> bool:
+        """Return True if a normalizer changes the token in every text that has it.
+
+        Each part of a normalized text is normalized itself.
+        """
+        text = self._bytes[id].decode(errors="ignore")
+        return self._tokenizer.pretokenizer.normalized(text) != text
+
     def is_always_cut(self, id: int) -> bool:
         """Return True if every text cuts the token, given that no text of `texts_with` keeps it."""
-        if self._tokenizer.pretokenizer.name not in CONTEXTS:
+        if self._tokenizer.pretokenizer.cut not in CONTEXTS:
             return False
         data = self._bytes[id]
         if id == self._marker:
@@ -225,7 +235,7 @@ class TokenChains:
             # `texts_with` has tried a token that is whole only in a contraction, in all of them.
             text, pretokenizer = data.decode(errors="ignore"), self._tokenizer.pretokenizer
             is_whole_only_within = bool(text) and pretokenizer.split(text) != [text]
-            return is_whole_only_within and pretokenizer.name in _ALL_TRIED
+            return is_whole_only_within and pretokenizer.cut in _ALL_TRIED
         if id in self._table.ending_word or self._agree(id, self._marker):
             return False
         after = (n for _, end in self._ways(id) for n, _ in self._after[end])

@@ -383,7 +383,7 @@ def huggingface_changed(part: str, value: object) -> bytes:
         (huggingface_changed("model.type", "Unigram"), "Expected a BPE model, got 'Unigram'"),
         (huggingface_changed("model.byte_fallback", True), "not run here"),
         (huggingface_changed("model.end_of_word_suffix", "</w>"), "end_of_word_suffix"),
-        (huggingface_changed("normalizer", {"type": "NFC"}), r"normalizer \(NFC\)"),
+        (huggingface_changed("normalizer", {"type": "Nmt"}), r"normalizer \(Nmt\)"),
         (huggingface_changed("pre_tokenizer", {"type": "Metaspace"}), "Metaspace"),
         (huggingface_changed("pre_tokenizer.add_prefix_space", True), "no exact equivalent"),
         (huggingface_changed("model.merges", [["a", "?b"]]), r"Merge 0 .* not in the vocabulary"),

@@ -119,7 +119,9 @@ def test_the_second_opening_reads_nothing_and_encodes_alike(
 
 
 def test_what_is_kept_of_loading_is_another_thing(folder: Path) -> None:
-    path = write(folder, to_json(normalizer=NFC))
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
+    found = {"id": SMALL.token_to_id("he"), "content": "he", **flags}
+    path = write(folder, to_json(normalizer=NFC, added_tokens=[*to_json()["added_tokens"], found]))
     assert bpe.open_encoder(path).encode("ab ab")
     for _ in range(2):
         with pytest.raises(bpe.FormatError, match="has a normalizer"):

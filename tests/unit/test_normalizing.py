@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.errors import FormatError
+from bpe_core.formats import loads
 from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
-from bpe_core.formats.running.run_here import NORMALIZERS, normalize_by_library
 from bpe_core.formats.sentencepiece_model import BYTE, NORMAL, UNKNOWN, Piece, write_model
+from bpe_core.pretokenizers import NORMALIZERS, align, apply_changes, get_normalizer
 from tests.foreign_models import library_encoder
 from tests.strategies import hostile_texts
 from ui.tokenizers.normalized import normalized_pieces
@@ -89,13 +90,13 @@ def library(form: str, text: str) -> str:
 @each_form
 @given(text=texts)
 def test_the_form_of_any_text_is_the_librarys(form: str, text: str) -> None:
-    assert normalize_by_library({"type": form})(text) == library(form, text)
+    assert get_normalizer(form)(text) == library(form, text)
 
 
 @pytest.mark.slow
 @each_form
 def test_every_character_is_normalized_among_others_as_by_the_library(form: str) -> None:
-    normalized = normalize_by_library({"type": form})
+    normalized = get_normalizer(form)
     shuffled = random.Random(1).sample(ASSIGNED, len(ASSIGNED))
     for codes in (ASSIGNED, shuffled):
         plain = "".join(map(chr, codes))
@@ -104,6 +105,35 @@ def test_every_character_is_normalized_among_others_as_by_the_library(form: str)
             assert normalized(text) == library(form, text)
 
 
+@each_form
+@given(text=texts, sizes=st.lists(st.integers(1, 5), max_size=20))
+def test_a_text_in_pieces_has_the_form_of_the_whole(form: str, text: str, sizes: list[int]) -> None:
+    cuts = sorted({0, len(text), *(min(sum(sizes[:n]), len(text)) for n in range(len(sizes)))})
+    pieces = [text[start:end] for start, end in pairwise(cuts)]
+    assert "".join(get_normalizer(form).each_piece(pieces)) == library(form, text)
+
+
+@each_form
+@given(text=texts)
+def test_changes_make_the_form_and_places_lead_back(form: str, text: str) -> None:
+    changes = get_normalizer(form).changes(text)
+    normal = apply_changes(text, changes)
+    assert normal == library(form, text)
+    for start, end, new in changes:
+        # Each part is normalized on its own, and as short as that allows.
+        assert new == library(form, text[start:end]) != text[start:end]
+    in_characters, in_bytes = align(text, changes)
+    places = in_characters(range(len(normal) + 1)).tolist()
+    assert places == sorted(places)
+    assert (places[0], places[-1]) == (0, len(text))
+    assert in_bytes(len(normal.encode())) == len(text.encode())
+    inside = {place for start, end, _ in changes for place in range(start, end)}
+    unchanged = [at for at, place in enumerate(places[:-1]) if place not in inside]
+    assert [normal[at] for at in unchanged] == [text[places[at]] for at in unchanged]
+
+
 def test_other_normalizers_are_refused_by_name() -> None:
-    with pytest.raises(FormatError, match="Lowercase"):
-        normalize_by_library({"type": "Lowercase"})
+    lowercase = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0}, []))
+    lowercase.normalizer = tokenizers.normalizers.Lowercase()
+    with pytest.raises(FormatError, match=r"normalizer \(Lowercase\)"):
+        loads({"tokenizer.json": lowercase.to_str().encode()})

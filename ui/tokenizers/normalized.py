@@ -10,7 +10,7 @@ import streamlit as st
 
 from bpe_core.errors import BpeError
 from bpe_core.formats import PlacingEncoder
-from bpe_core.tokenizer import Encoder
+from bpe_core.tokenizer import Encoder, Tokenizer
 from bpe_core.unicode import META
 from ui.components import normalized_text
 from ui.look import plain_markdown
@@ -110,7 +110,7 @@ def list_changes(encoder: Encoder, text: str) -> list[NormalizedPiece]:
     >>> list_changes(gpt2(), "ﬁ")
     []
     """
-    if not isinstance(encoder, PlacingEncoder):
+    if not isinstance(encoder, PlacingEncoder | Tokenizer):
         return []
     shown = text[:MAX_CHARACTERS]
     try:

@@ -138,7 +138,7 @@ def tiktoken_pattern(tokenizer: Tokenizer) -> str:
     pattern = tokenizer.pretokenizer.pattern
     if pattern is None:
         return r"[\s\S]+"
-    if not tokenizer.pretokenizer.name.startswith("regex:"):
+    if not tokenizer.pretokenizer.cut.startswith("regex:"):
         return pattern
     return rf"{pattern}|(?:(?!{pattern})[\s\S])+"
 

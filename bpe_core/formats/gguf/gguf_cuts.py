@@ -65,6 +65,11 @@ def _named(name: str) -> list[Part]:
             f"The pre-tokenizer {name!r:.80} drops white space, which that of a GGUF file never "
             "does. Name another one."
         )
+    if cut.normalizer is not None:
+        raise ConfigError(
+            f"The pre-tokenizer {name!r:.80} normalizes text, which that of a GGUF file never "
+            f"does. Name {cut.cut!r:.80}."
+        )
     return _splits(cut.pattern) if cut.pattern is not None else [_BYTES]
 
 

@@ -106,18 +106,18 @@ def run_here(read: Description) -> Own:
             f"Its alphabet has {counted(len(tokenizer.base_ids), tokenizer.base[:-1])}, not all "
             f"256 bytes, and the library decides what happens to the others."
         )
-    if tokenizer.pretokenizer.name.startswith("regex:"):
+    if tokenizer.pretokenizer.cut.startswith("regex:"):
         raise FormatError(
             "Its pre-tokenizer is a regular expression, which regex engines may read differently."
         )
     is_plain = (
-        read.normalizer is None
+        tokenizer.pretokenizer.normalizer is None
         and all(each.is_special for each in read.added_tokens)
         and found_in_one_search(read.added_tokens)
     )
     if is_plain and tokenizer.table.complete:
         return tokenizer
-    native = NativeTokenizer(tokenizer, library_source(read), read.added_tokens, read.normalizer)
+    native = NativeTokenizer(tokenizer, library_source(read), read.added_tokens)
     return tokenizer if is_plain and not native.may_lack_bytes else native
 
 
@@ -132,6 +132,7 @@ def build_tokenizer(described: Description, *, across_words: bool = False) -> To
     Raises `FormatError` if there is none, and `MissingExtraError` for a custom pattern in a
     tokenizer.json if the `tokenizers` library, which checks those, is not installed.
     """
+    added = described.added_tokens
     if described.spaces is not None and described.merges is not None:
         merges = described.merges
         rights = (merges.vocab[right] for _, right, _ in merges.merges)
@@ -143,18 +144,20 @@ def build_tokenizer(described: Description, *, across_words: bool = False) -> To
             )
         tokenizer = plain_tokenizer(described)
         return tokenizer if cut is None else Tokenizer.from_table(tokenizer.table, cut)
-    if described.merges is not None and described.normalizer is not None:
-        raise FormatError(
-            f"It has a normalizer ({described.normalizer.get('type')}), which changes text before "
-            f"encoding. Only tokenizers without one can be read."
-        )
     tokenizer = plain_tokenizer(described)
+    form = tokenizer.pretokenizer.normalizer
+    is_found_first = all(each.is_special and not each.is_normalized for each in added)
+    if form is not None and not is_found_first and not across_words:
+        raise FormatError(
+            f"It has a normalizer ({form.name}) and finds added tokens in any text, or in the "
+            f"normalized text. Open it with bpe_core.open_encoder."
+        )
     if not found_in_one_search(described.added_tokens):
         raise FormatError(
             "Hugging Face's tokenizers looks for its added tokens in two steps, and one search "
             "would find others. Open it with bpe_core.open_encoder."
         )
-    if described.library == "tokenizers" and tokenizer.pretokenizer.name.startswith("regex:"):
+    if described.library == "tokenizers" and tokenizer.pretokenizer.cut.startswith("regex:"):
         # Regex engines differ: the same pattern may match other text, or not compile at all.
         otherwise = why_otherwise(tokenizer, library_source(described).decode())
         if otherwise:
@@ -212,7 +215,7 @@ def _chosen_own(
     source = own.source if isinstance(own, NativeTokenizer) else b""
     chosen = replace(read, provenance=provenance, ranks=None, source=source, parsed=None)
     if isinstance(own, Tokenizer):
-        chosen = replace(chosen, library="bpe_core", normalizer=None, added_tokens=())
+        chosen = replace(chosen, library="bpe_core", added_tokens=())
     return chosen, NamedEncoder(read.name, own, provenance, read.chat)
 
 
@@ -223,7 +226,7 @@ def _how(own: Own, encoded: str) -> str:
     tokenizer = own.tokenizer
     if isinstance(own, AcrossWordsTokenizer):
         return f"Merges go across words, {encoded} by bpe_core; {own.normalizer_name}."
-    parts = [f"Pre-tokenizer {tokenizer.pretokenizer.name}, {encoded} by bpe_core."]
+    parts = [f"Pre-tokenizer {tokenizer.pretokenizer.cut}, {encoded} by bpe_core."]
     if n_ordinary := len(tokenizer.special_tokens) - len(own.special_tokens):
         some = "token is" if n_ordinary == 1 else "tokens are"
         parts.append(f"{n_ordinary:,} added {some} found in ordinary text.")

@@ -99,10 +99,9 @@ def _to_keep(opened: NamedEncoder) -> Kept | None:
     if isinstance(encoder, NativeTokenizer):
         import numpy as np
 
-        facts["normalizer"] = encoder.normalizer
         arrays["source"] = np.frombuffer(encoder.source, np.uint8)
-    runs = encoder if isinstance(encoder, AcrossWordsTokenizer) else tokenizer.encoder
-    tables = runs.kernels.tables_to_keep()
+    is_own = isinstance(encoder, AcrossWordsTokenizer | NativeTokenizer)
+    tables = (encoder if is_own else tokenizer.encoder).kernels.tables_to_keep()
     return Kept(facts, arrays | {f"{_TABLES}{name}": array for name, array in tables.items()})
 
 
@@ -134,4 +133,4 @@ def _add_steps(tokenizer: Tokenizer, kept: Kept) -> Encoder:
         return AcrossWordsTokenizer(tokenizer, Spaces(*facts["spaces"]), added)
     from bpe_core.formats.running.run_here import NativeTokenizer
 
-    return NativeTokenizer(tokenizer, kept.arrays["source"].tobytes(), added, facts["normalizer"])
+    return NativeTokenizer(tokenizer, kept.arrays["source"].tobytes(), added)

@@ -1,37 +1,26 @@
 """Run byte-pair encoding here, after the parts of a tokenizer.json that change or cut the text.
 
 `tokenizers` finds added tokens in the text as it is, normalizes what is between them, finds others
-in that, and encodes the rest. All steps but the last are a small part of the work: the library's
-own normalizer is called, `re` looks for added tokens, and the kernels encode.
+in that, and encodes the rest. All steps but the last are a small part of the work: `re` looks for
+added tokens, and the kernels encode.
 
 Bytes that are not tokens are left out of a pre-token before its merges, which then join what was on
 both sides, as in the library. The library itself gets a text only if such a byte is not ASCII, and
 to place tokens in a text that has any or that the normalizer changes.
-
-Text is normalized only where that may change something. Characters that normalize to themselves,
-are not combining marks and are never the second half of a composition stay as they are, whatever
-surrounds them (Unicode Standard Annex 15). Only stretches of other characters, each with the
-character before it, go to the library: a small part of most texts. Python's tables decide which
-characters those are. They are older than the library's, but Unicode guarantees that the normal
-forms of assigned characters never change.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache, cached_property, lru_cache
-from itertools import chain
-from typing import Any, Final
+from functools import cached_property
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError
-from bpe_core.extras import needs_extra
 from bpe_core.formats.running.base_encoders import OwnEncoder
 from bpe_core.formats.running.before_merging import AddedToken, build_finder
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
@@ -42,25 +31,11 @@ from bpe_core.pretokenizers import (
     check_text,
     cut_text,
 )
-from bpe_core.tokenizer import TokenColumns, Tokenizer
+from bpe_core.tokenizer import Kernels, TokenColumns, Tokenizer
 from bpe_core.types import Explanation
-from bpe_core.unicode import code_points
 
 _NEVER_IN_UTF8: Final = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
-NORMALIZERS: Final = ("NFC", "NFD", "NFKC", "NFKD")
-"""Normalizers that leave every part of a normalized text as it is."""
-# Emoji and other symbols. Other characters beyond U+FFFF are rare and left to the library.
-_FIRST_LOOKED_AT: Final = 0x80
-_LOOKED_AT: Final = (
-    range(_FIRST_LOOKED_AT, 0xD800),
-    range(0xE000, 0x10000),
-    range(0x1F000, 0x1FC00),
-)
-_VOWEL_JAMO: Final = range(0x1161, 0x1176)
-_FINAL_JAMO: Final = range(0x11A8, 0x11C3)
-_MAX_CACHED: Final = 16  # characters
 _NO_IDS: Final = np.empty(0, np.int32)
-_BLOCK: Final = 1 << 20  # characters, of 20 bytes each while they are looked at
 
 
 class NativeTokenizer(OwnEncoder):
@@ -71,35 +46,37 @@ class NativeTokenizer(OwnEncoder):
     cannot be told by their characters, and for added tokens that the normalizer may change.
 
     >>> from bpe_core.tokenizer import gpt2
-    >>> native = NativeTokenizer(gpt2(), b"", normalizer={"type": "NFC"})
+    >>> from bpe_core.tokenizer import with_changes
+    >>> native = NativeTokenizer(with_changes(gpt2(), pretokenizer="NFC+gpt2"), b"")
     >>> native.encode("e\\u0301") == gpt2().encode("é"), native.engine
     (True, 'bpe_core')
     """
 
     def __init__(
-        self,
-        tokenizer: Tokenizer,
-        source: bytes,
-        added: Sequence[AddedToken] = (),
-        normalizer: Mapping[str, Any] | None = None,
+        self, tokenizer: Tokenizer, source: bytes, added: Sequence[AddedToken] = ()
     ) -> None:
-        super().__init__(tokenizer, added, normalizer)
+        super().__init__(tokenizer, added)
+        # Pieces are normalized before they get there.
         self._complete = _complete(tokenizer)
         self.source = source
-        self.normalizer = normalizer
-        self._normalized = None if normalizer is None else normalize_by_library(normalizer)
-        if self._normalized is not None:
-            for each in self.added:
-                if each.is_normalized and self._normalized(each.text) != each.text:
-                    raise FormatError(f"Its normalizer changes the added token {each.text!r:.60}.")
-        self.normalizer_name = "" if normalizer is None else str(normalizer["type"])
+        for each in self.added:
+            if each.is_normalized and self.normalized(each.text) != each.text:
+                raise FormatError(f"Its normalizer changes the added token {each.text!r:.60}.")
+        normalizer = tokenizer.pretokenizer.normalizer
+        self.normalizer_name = "" if normalizer is None else normalizer.name
         self._lacking = _lacking(tokenizer)
         self.may_lack_bytes = self._lacking is not None
-        self.drops_text = bool(normalizer) or self.may_lack_bytes
+        self.drops_text = normalizer is not None or self.may_lack_bytes
         self._left_out = _left_out(tokenizer)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return NativeTokenizer, (self.tokenizer, self.source, self.added, self.normalizer)
+        return NativeTokenizer, (self.tokenizer, self.source, self.added)
+
+    @property
+    def kernels(self) -> Kernels:
+        """Those that encode, or those of the merges if some bytes are not tokens."""
+        is_whole = self._complete.table is self.tokenizer.table
+        return (self._complete if is_whole else self.tokenizer).encoder.kernels
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
         """Return the ids of a text; raises `InvalidTextError` for a lone surrogate.
@@ -162,7 +139,7 @@ class NativeTokenizer(OwnEncoder):
 
     def normalized(self, text: str) -> str:
         """Return the text as its normalizer changes it, before it is cut."""
-        return text if self._normalized is None else self._normalized(text)
+        return self.tokenizer.pretokenizer.normalized(text)
 
     def _lacks_some(self, ids: NDArray[np.int32]) -> bool:
         """Return True if some ids are those of bytes that are not tokens."""
@@ -203,17 +180,17 @@ class NativeTokenizer(OwnEncoder):
 def _complete(tokenizer: Tokenizer) -> Tokenizer:
     """Return a tokenizer with ids for the bytes that are not tokens, because kernels need all 256.
 
-    Ids of a text that has such bytes are not used.
+    It normalizes nothing. Ids of a text that has such bytes are not used.
     """
     first = max(tokenizer.vocab, default=-1) + 1
-    missing = _missing_bytes(tokenizer)
+    missing, cut = _missing_bytes(tokenizer), tokenizer.pretokenizer
     if not missing:
-        return tokenizer
+        return tokenizer if cut.name == cut.cut else Tokenizer.from_table(tokenizer.table, cut.cut)
     new = {first + place: bytes([byte]) for place, byte in enumerate(missing)}
     return Tokenizer(
         vocab={**tokenizer.vocab, **new},
         merges=[(merge.left, merge.right, merge.id) for merge in tokenizer.merges],
-        pretokenizer=tokenizer.pretokenizer.name,
+        pretokenizer=cut.cut,
         special_tokens=tokenizer.special_tokens,
         whole_words_first=tokenizer.table.whole_words_first,
     )
@@ -256,77 +233,3 @@ def _lacking(tokenizer: Tokenizer) -> re.Pattern[str] | None:
         last = min(first + n, 0x110000) - 1
         ranges.append(f"{re.escape(chr(first))}-{re.escape(chr(last))}")
     return re.compile(f"[{''.join(ranges)}]") if ranges else None
-
-
-def normalize_by_library(described: Mapping[str, Any]) -> Callable[[str], str]:
-    """Return the function of a normalizer of a tokenizer.json, as `tokenizers` runs it.
-
-    Raises `FormatError` unless it is one of `NORMALIZERS`.
-
-    >>> normalize_by_library({"type": "NFC"})("cafe\\u0301")
-    'café'
-    """
-    form = described.get("type")
-    if form not in NORMALIZERS:
-        raise FormatError(f"It has a normalizer ({form}) that changes text.")
-    with needs_extra("formats", "Normalizing with Hugging Face's tokenizers"):
-        import tokenizers
-
-    empty = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
-    peer = tokenizers.Tokenizer.from_str(
-        json.dumps({"version": "1.0", "added_tokens": [], "normalizer": described, "model": empty})
-    )
-    whole: Callable[[str], str] = peer.normalizer.normalize_str
-    short = lru_cache(1 << 14)(whole)
-
-    def normalized(text: str) -> str:
-        if text.isascii():
-            return text
-        parts: list[str] = []
-        done = 0
-        for start, end in _changing(text, form):
-            stretch = text[max(done, start - 1) : end]
-            parts.append(text[done : max(done, start - 1)])
-            parts.append((short if len(stretch) <= _MAX_CACHED else whole)(stretch))
-            done = end
-        return "".join([*parts, text[done:]]) if parts else text
-
-    return normalized
-
-
-def _changing(text: str, form: str) -> list[tuple[int, int]]:
-    """Return where stretches of characters begin and end that the normal form may change."""
-    stays = _stays(form)
-    found: list[NDArray[np.int64]] = []
-    for start in range(0, len(text), _BLOCK):
-        codes = code_points(text[start : start + _BLOCK])
-        places = np.flatnonzero(codes >= _FIRST_LOOKED_AT)  # few, in most texts
-        places = places[~stays[np.minimum(codes[places], stays.size - 1)]]
-        found.append(start + places)
-    changing = np.concatenate(found)
-    if not changing.size:
-        return []
-    gaps = np.flatnonzero(np.diff(changing) > 1)
-    starts = changing[np.append(0, gaps + 1)].tolist()
-    ends = (changing[np.append(gaps, -1)] + 1).tolist()
-    return list(zip(starts, ends, strict=True))
-
-
-@cache
-def _stays(form: str) -> NDArray[np.bool_]:
-    """Return whether each character stays as it is; the last place, False, is for all others."""
-    found = np.zeros(_LOOKED_AT[-1].stop + 1, np.bool_)
-    found[:_FIRST_LOOKED_AT] = True
-    seconds = {*_VOWEL_JAMO, *_FINAL_JAMO}
-    for code in chain.from_iterable(_LOOKED_AT):
-        character = chr(code)
-        found[code] = (
-            unicodedata.category(character) != "Cn"  # unassigned for Python, perhaps not since
-            and not unicodedata.combining(character)
-            and unicodedata.is_normalized(form, character)  # pyright: ignore[reportArgumentType]
-        )
-        halves = unicodedata.decomposition(character).split()
-        if len(halves) == 2 and not halves[0].startswith("<"):
-            seconds.add(int(halves[1], 16))
-    found[list(seconds)] = False
-    return found
