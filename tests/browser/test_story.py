@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -88,6 +89,37 @@ def test_the_cut_is_turned_by_keyboard_and_every_count_is_right(still_tab: Page)
         assert len(heights) == 1
 
 
+def test_the_list_replays_on_a_typed_word(still_tab: Page) -> None:
+    go_to_address(still_tab, "/")
+    merges = scene(still_tab, "The list of merges is the tokenizer")
+    rows = merges.get_by_role("listitem").locator(".unseen-text")
+    word = merges.get_by_role("textbox", name="A new word")
+    ends = merges.get_by_role("status")
+    expect(word).to_have_value("woodchucks")
+    expect(rows).to_have_count(13)
+    expect(rows.nth(11)).to_have_text("merge 12: space wood + chuck, fired")
+    expect(rows.nth(8)).to_have_text("merge 9: u + l")
+    expect(ends).to_have_text("2 tokens: space woodchuck, s. s is in no merge: it stays a letter.")
+    word.fill("")
+    word.press_sequentially("chr")  # letters that are shortcuts of the app elsewhere
+    expect(word).to_be_focused()
+    expect(ends).to_have_text("3 tokens: space, ch, r. r is in no merge: it stays a letter.")
+    expect(merges.locator(".merge").locator("visible=true")).to_have_count(13)
+    # What GPT-2's cut leaves without a merge is cut as GPT-4o does.
+    type_sentence(still_tab, "मेरा नाम मेरा घर मेरा गाँव मेरा देश")
+    expect(merges.get_by_text("4 merges from your sentence, cut by GPT-4o")).to_be_visible()
+    word.fill("मेरे")
+    expect(ends).to_have_text(re.compile("^3 tokens: space, मेर, े. े is joined by no merge"))
+    type_sentence(still_tab, "Grace Hopper")
+    expect(merges.get_by_text("13 merges from “how much wood…”, in order")).to_be_visible()
+    type_sentence(still_tab, "بسم الله الرحمن الرحيم، بسم الله، والله الرحمن")
+    expect(rows).to_have_count(10)
+    word.fill("<img src=x>")
+    expect(merges.locator("img")).to_have_count(0)
+    word.fill("الرحمنب")
+    expect(merges.locator(".fall")).to_have_attribute("dir", "rtl")
+
+
 def test_how_far_to_go_is_counted_at_every_step(still_tab: Page) -> None:
     seen, unseen = story_data()["seen"], story_data()["unseen"]
     run = bpe.train(bpe.Corpus.from_text(seen), bpe.TrainingConfig(100_000, special_tokens=()))
@@ -122,7 +154,7 @@ def test_how_far_to_go_is_counted_at_every_step(still_tab: Page) -> None:
 def test_the_scenes_are_accessible_and_fit_a_phone(still_tab: Page) -> None:
     still_tab.set_viewport_size(PHONE)
     go_to_address(still_tab, "/")
-    for title in ("The text is cut first", "How far to go"):
+    for title in ("The text is cut first", "The list of merges is the tokenizer", "How far to go"):
         scene(still_tab, title)
     main = still_tab.get_by_test_id("stMain")
     assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") == 0

@@ -14,12 +14,14 @@ import numpy as np
 
 import bpe_core as bpe
 from bpe_core.corpus import parallel_texts
+from bpe_core.trainers import apply_merge
 from tests.js.from_python import CONTROLS, LONG, MARKUP, SCRIPTS
 from tests.js.from_site import BETWEEN, PIECES
 from ui.components import story_data
 
 CUTS = ("none", "gpt2", "o200k")
 MOST = 10
+MOST_IN_LIST = 14
 WOODCHUCK = "how much wood would a woodchuck chuck if a woodchuck could chuck wood"
 VISITORS = (
     WOODCHUCK,
@@ -28,6 +30,18 @@ VISITORS = (
     "بِسْمِ اللَّهِ الرَّحْمَٰنِ، بِسْمِ اللَّهِ",
     "日本語日本語の日本，日本語！",
     "👩\u200d👩\u200d👧 👩\u200d👩\u200d👧 🧩🧩 hugs, hugs, hugs",
+)
+WORDS = (
+    "woodchucks",
+    "hugs",
+    "chuckle",
+    "मेरी",
+    "किताबें",
+    "ที่จอด",
+    "الرحيم",
+    "日本語の",
+    "👩\u200d👩\u200d👧!",
+    "x",
 )
 LEARNED_FROM = (
     *VISITORS,
@@ -115,12 +129,58 @@ def seams(text: str, cut: str) -> dict[str, list[int]]:
     return {pair: [n, pairs[pair]] for pair, n in parted.items() if n > 1}
 
 
+def replayed(sentence: str, word: str) -> dict[str, Any]:
+    """Return the first merges of a sentence as they fire on a word inside a sentence.
+
+    It is cut as GPT-2 does, or as GPT-4o does if that gives fewer than three merges.
+    """
+    found = ((cut, list_of(sentence, cut)) for cut in CUTS[1:])
+    cut, run = next(((cut, run) for cut, run in found if len(run.merges) > 2), (None, None))
+    if cut is None or run is None:
+        return {"sentence": sentence, "word": word}
+    ids = {token.decode(): id for id, token in run.tokenizer.vocab.items()}
+    names = {id: token for token, id in ids.items()}
+    unknown = {character: -1 - i for i, character in enumerate(f" {word}") if character not in ids}
+    names |= {id: character for character, id in unknown.items()}
+    pieces = bpe.get_pretokenizer(cut).split(f" {word}")
+    symbols = [[(ids | unknown)[each] for each in piece] for piece in pieces]
+    fired: list[int] = []
+    merges = run.merges[:MOST_IN_LIST]
+    for merge in merges:
+        joined = [apply_merge(piece, merge.pair, merge.id) for piece in symbols]
+        if joined != symbols:
+            fired.append(merge.rank + 1)
+        symbols = joined
+    return {
+        "sentence": sentence,
+        "word": word,
+        "cut": cut,
+        "n_merges": len(merges),
+        "fired": fired,
+        "tokens": [names[id] for piece in symbols for id in piece],
+    }
+
+
+def list_of(sentence: str, cut: str) -> bpe.TrainingRun:
+    """Return all that a sentence teaches a small tokenizer of characters."""
+    config = bpe.TrainingConfig(
+        10**6,
+        pretokenizer=cut,
+        base="characters",
+        special_tokens=(),
+        min_frequency=2,
+        tie_break="first-seen",
+    )
+    return bpe.train(bpe.Corpus.from_text(sentence), config)
+
+
 def story() -> dict[str, Any]:
     """Return all that the story's computing is checked against."""
     return {
         "data": story_data(),
         "visitors": VISITORS,
         "seams": [[text, cut, seams(text, cut)] for text in LEARNED_FROM for cut in CUTS],
+        "replayed": [replayed(text, word) for text in VISITORS for word in WORDS],
         "cuts": [cut(text) for text in cut_texts()],
         "learned": [
             *(learned(text) for text in LEARNED_FROM),

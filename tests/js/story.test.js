@@ -11,9 +11,12 @@ import { FakeClock } from "./fake_clock.js";
 import { CUTS, learnCut, seamSentence, spansWords, spokenRow } from "../../ui/components/story/cut.js";
 import { bytesPerToken, learnFar, MIN_OWN_LENGTH, spokenFar, splitOwn } from "../../ui/components/story/far.js";
 import { guessLanguage } from "../../ui/components/story/language.js";
+import { endOfReplay, learnList, newWord, replayOn, spokenMerge, tokenOf, wordInSentence } from "../../ui/components/story/list.js";
 import { fromStory } from "./python.js";
 
-const { cuts, data, learned, seams } = fromStory();
+const { cuts, data, learned, replayed, seams, visitors } = fromStory();
+
+const [WOODCHUCK] = visitors;
 
 const runToEnd = (work) => {
   for (;;) {
@@ -124,6 +127,65 @@ suite("learning merges in the browser", () => {
         joined.forEach((text, i) => assert.deepEqual(tokensAt(...text, step).map(({ end }) => end), ends[i]));
       }
     }
+  });
+});
+
+suite("the list", () => {
+  test("replays its merges in their order on new words, as the reference does", () => {
+    assert.ok(replayed.length > 30);
+    for (const { sentence, word, cut, n_merges, fired, tokens } of replayed) {
+      const list = learnList(sentence);
+      assert.deepEqual([list?.cut, list?.nMerges], [cut, n_merges], sentence);
+      if (!list) continue;
+      const replay = replayOn(list, wordInSentence(word));
+      assert.deepEqual(replay.fired, fired, `${word} after ${sentence}`);
+      assert.deepEqual(replay.left.map(({ id }) => tokenOf(list.run, id)), tokens, `${word} after ${sentence}`);
+      // Each symbol stands until another has used it up.
+      for (let step = 0; step <= list.nMerges; step++) {
+        const there = replay.fallen.filter(({ from, until }) => from <= step && step < until);
+        assert.equal(there.reduce((sum, { length }) => sum + length, 0), replay.length);
+      }
+    }
+  });
+
+  const list = learnList(WOODCHUCK);
+  const ending = (word) => {
+    const { count, letters, rest } = endOfReplay(list, replayOn(list, wordInSentence(word)));
+    return `${count} ${letters.join(", ")}${rest}`;
+  };
+
+  test("of the woodchuck has 13 merges, and on woodchucks 1 to 8 and 12 fire", () => {
+    assert.equal(list.nMerges, 13);
+    assert.deepEqual(replayOn(list, " woodchucks").fired, [1, 2, 3, 4, 5, 6, 7, 8, 12]);
+    assert.equal(spokenMerge(list.run, 12, true), "merge 12: space wood + chuck, fired");
+    assert.equal(spokenMerge(list.run, 9, false), "merge 9: u + l");
+  });
+
+  test("ends with the tokens, and with what stays on its own", () => {
+    assert.equal(ending("woodchucks"), "2 tokens. s is in no merge: it stays a letter.");
+    assert.equal(ending("chuckle"), "3 tokens. e is in no merge: it stays a letter.");
+    assert.equal(ending("xyz"), "4 tokens. No merge fits.");
+    assert.equal(ending("woodchuck"), "1 token. The whole word is one.");
+    assert.equal(ending("woodl"), "2 tokens. l is joined by no merge: it stays a letter.");
+    assert.equal(ending("wood🧩5"), "3 tokens. 🧩, 5 are in no merge: they stay alone.");
+    assert.equal(ending(""), " Type a word: the merges run on it.");
+  });
+
+  test("takes at most 16 letters, after a space", () => {
+    assert.equal(wordInSentence(`  ${"🧩".repeat(20)}`), ` ${"🧩".repeat(16)}`);
+    assert.equal(wordInSentence("  "), "");
+  });
+
+  test("begins with a word that the sentence does not have, on which merges fire", () => {
+    assert.equal(newWord(WOODCHUCK, list), "woodchucks");
+    for (const sentence of visitors) {
+      const own = learnList(sentence);
+      if (!own) continue;
+      const word = newWord(sentence, own);
+      assert.ok(!cutText(sentence, own.cut).includes(` ${word}`), word);
+      assert.ok(replayOn(own, wordInSentence(word)).fired.length > 0, word);
+    }
+    assert.equal(learnList("Grace"), null);
   });
 });
 

@@ -30,11 +30,12 @@ export function splitWords(text) {
     the text is joined.
     @param {string} text
     @param {Map<string, number>} [slots] Colour slots that tokens keep where they can.
+    @param {(text: string) => string[]} [split] How the text is cut into words.
     @returns {LearnedRun} */
-export function learn(text, slots) {
+export function learn(text, slots, split = splitWords) {
   const tokens = Array.from(new Set(text)).sort((one, other) => codePoint(one) - codePoint(other));
   const idByCharacter = new Map(tokens.map((character, id) => [character, id]));
-  const bases = splitWords(text).map((word) => Array.from(word, (character) => idByCharacter.get(character) ?? 0));
+  const bases = split(text).map((word) => Array.from(word, (character) => idByCharacter.get(character) ?? 0));
   const merges = { left: emptyList(), right: emptyList(), id: emptyList(), count: emptyList() };
   const tied = emptyList();
   /** @type {CountedPair[][]} */

@@ -6,6 +6,7 @@ import { find } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
 import { CutScene } from "./cut_scene.js";
 import { FarScene } from "./far_scene.js";
+import { ListScene } from "./list_scene.js";
 
 /** @import { Carried } from "../shared/carried.js"
     @import { Sentence } from "./cut_scene.js"
@@ -37,6 +38,7 @@ class Story {
     /** @type {Record<string, (section: HTMLElement) => Scene>} */
     const makers = {
       cut: (section) => new CutScene(section, given.languages),
+      list: (section) => new ListScene(section, given.sentence),
       far: (section) => new FarScene(section, given),
     };
     /** @type {Carried} */
