@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         pack_boundaries,
         pack_merges,
         pack_player,
+        pack_ribbon,
         pack_spans,
         replay_starts,
         replayed_merges,

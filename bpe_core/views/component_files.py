@@ -18,7 +18,7 @@ COMPONENTS: Final = (INSTALLED if INSTALLED.is_dir() else CHECKOUT) / "ui" / "co
 
 VIEW_STYLES: Final = ("pane", "view")
 COMPARE_STYLES: Final = ("pane", "compare")
-PLAYER_STYLES: Final = ("controls", "words", "race", "player")
+PLAYER_STYLES: Final = ("../shared/ribbon", "controls", "words", "race", "player", "end")
 
 
 _IMPORT = re.compile(

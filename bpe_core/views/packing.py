@@ -40,6 +40,7 @@ N_GIVEN = 3
 """Words of each merge whose share of its occurrences is shown."""
 N_FREQUENT = 60
 _N_TOP_PAIRS = 10
+_N_SAVERS = 10
 _REPLAY_STRIDE = 500
 MAX_WORD_LENGTH = 400
 """Symbols sent of one word; the player draws fewer."""
@@ -292,12 +293,19 @@ def replay_starts(start: int, stop: int, n_merges: int) -> list[int]:
     return sorted({0, start, stop} - {n_merges}) or [0]
 
 
-def pack_player(run: TrainingRun, *, player: str, opening: int, starts: Sequence[int]) -> bytes:
+def pack_player(
+    run: TrainingRun,
+    *,
+    player: str,
+    opening: int,
+    starts: Sequence[int],
+    end: Mapping[str, object] | None = None,
+) -> bytes:
     """Pack what the player needs at every step into one message, sent once per run.
 
     `player` is the player's key, to which other messages are addressed, `opening` is the step that
     the page opens the run at, and `starts` are the first merges of the blocks that the player can
-    request.
+    request. `end` is what the last frame shows besides the figures of the run: see `pack_ribbon`.
     A message is a JSON header, preceded by its length as uint32, then the arrays that the header
     lists with their type, offset and length; little-endian, each array at a multiple of 8 bytes.
     """
@@ -323,8 +331,38 @@ def pack_player(run: TrainingRun, *, player: str, opening: int, starts: Sequence
         "tie_break": run.config.tie_break,
         "end_of_word": run.tokenizer.end_of_word,
         "ending": stop_sentence(run),
+        "end": {
+            "before": int(run.tokens_after[0]),
+            "after": int(run.tokens_after[-1]),
+            "savers": largest_savings(run.tokens_after, _N_SAVERS),
+            **(end or {}),
+        },
     }
     return _message(header, arrays | _pack_words(run, _frequent_words(run)))
+
+
+def largest_savings(tokens_after: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
+    """Return the ranks of the merges that saved the most tokens, each with the tokens it saved.
+
+    >>> largest_savings(np.array([20, 17, 12, 9, 9]), 3)
+    [(1, 5), (0, 3), (2, 3)]
+    """
+    saved = -np.diff(tokens_after)
+    ranks = np.argsort(-saved, kind="stable")[:most]
+    return [(rank, int(saved[rank])) for rank in ranks.tolist() if saved[rank]]
+
+
+def pack_ribbon(tokenizer: Tokenizer, text: str) -> dict[str, object]:
+    """Return a text with its tokens as the player's last frame draws them.
+
+    `ids` and `lengths`, in bytes, are those of its tokens; text that is in no token has the id -1.
+    """
+    segments = tokenizer.segments(text)
+    return {
+        "text": text,
+        "ids": [-1 if segment.id is None else segment.id for segment in segments],
+        "lengths": [segment.byte_end - segment.byte_start for segment in segments],
+    }
 
 
 def pack_merges(run: TrainingRun, start: int, stop: int, *, player: str) -> bytes:

@@ -157,3 +157,25 @@ def test_frames_and_scrubs_are_drawn_in_time(tab: Page, show_figures: ShowFigure
         show_figures("milliseconds a frame at 2x", frames)
         medians.append(statistics.median(frames))
     assert min(medians) <= SLACK * FRAME_MS
+
+
+def test_the_last_frame_shows_what_was_saved_and_leads_on(tab: Page, run: TrainingRun) -> None:
+    player = open_player(tab)
+    tab.locator(".player").focus()
+    tab.keyboard.press("End")
+    player.expect_step(len(run.merges))
+    end = tab.locator(".player .end")
+    before, after = run.tokens_after[0], run.tokens_after[-1]
+    expect(end.locator(".result")).to_have_text(f"{before:,} → {after:,} tokens")
+    expect(end.locator(".ribbon svg")).to_be_in_viewport()
+    expect(end.locator(".savers li")).to_have_count(10)
+    expect(tab.locator(".player .words")).to_be_hidden()
+    expect(tab.locator(".player")).to_be_focused()
+    expect(tab.locator(".player .spoken")).to_contain_text(f"have become {after:,}.")
+    tab.keyboard.press("ArrowLeft")
+    expect(tab.locator(".player .words")).to_be_visible()
+    expect(end.locator(".result")).to_be_hidden()
+    tab.keyboard.press("End")
+    end.get_by_role("link", name="See it cut your text").click()
+    expect(tab.get_by_role("heading", level=1)).to_have_text("Token boundaries")
+    wait_until_idle(tab)

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { findMerge } from "../../ui/components/merge_player/jump.js";
 import { actOfKey, actOnPage } from "../../ui/components/merge_player/keys.js";
-import { doneSentence, formatNote, raceNote, formatTitle, whyNothing } from "../../ui/components/merge_player/notes.js";
+import { doneSentence, formatNote, raceNote, formatTitle, whyNothing, savedSentences } from "../../ui/components/merge_player/notes.js";
 import { keepBlocks, touchedIn, unpackBlock, unpackRun } from "../../ui/components/merge_player/run.js";
 import { cellsOfWord, sceneAt, findScene, placeScenes } from "../../ui/components/merge_player/scenes.js";
 import { spokenQuestion, spokenState } from "../../ui/components/merge_player/spoken.js";
@@ -263,12 +263,26 @@ suite("without a next pair, the note explains that", () => {
   });
 });
 
+suite("the last frame", () => {
+  test("says what the merges that saved most saved together", () => {
+    const { end, n_merges } = open("hug");
+    const saved = end.savers.reduce((sum, [, n]) => sum + n, 0);
+    assert.equal(savedSentences(end, n_merges).note, `They are the first ${end.savers.length}: ${saved} of the ${end.before - end.after} tokens saved, with ${end.savers.length} of ${n_merges} merges.`);
+    const few = { before: 9, after: 4, savers: [[3, 4]] };
+    assert.deepEqual(savedSentences(few, 4), { heading: "The merge that saved most", note: "4 of the 5 tokens saved, with 1 of 4 merges." });
+    const ten = { before: 99, after: 4, savers: Array.from({ length: 10 }, (_, i) => [i + 1, 5]) };
+    assert.deepEqual(savedSentences(ten, 40), { heading: "Ten merges that saved most", note: "50 of the 95 tokens saved, with 10 of 40 merges." });
+  });
+});
+
 suite("the text for screen readers", () => {
   const run = open("hug");
 
   test("states the step and the next merge", () => {
     assert.match(spokenState(run, 0), /^0 of 10 merges\. Next: \S+ and \S+ become \S+; [0-9]+ times\.$/);
-    assert.equal(spokenState(run, 10), `10 of 10 merges. ${run.ending}`);
+    const { before, after } = run.end;
+    assert.equal(spokenState(run, 10), `10 of 10 merges. ${run.ending} ${before} tokens have become ${after}.`);
+    assert.equal(spokenState({ ...run, end: undefined }, 10), `10 of 10 merges. ${run.ending}`);
     assert.equal(spokenQuestion(run, 3), "3 of 10 merges. Which pair comes next?");
   });
 

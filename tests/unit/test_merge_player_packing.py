@@ -1,11 +1,14 @@
 import json
+from dataclasses import replace
+from itertools import pairwise
+from typing import cast
 
 import numpy as np
 import pytest
 
 import bpe_core as bpe
 from bpe_core.adapting import extend
-from bpe_core.views import block_starts, own_words, pack_merges, pack_player
+from bpe_core.views import block_starts, own_words, pack_merges, pack_player, pack_ribbon
 from bpe_core.views.packing import MAX_WORD_LENGTH, N_GIVEN, WHOLE_RUN
 
 HUG_WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
@@ -57,6 +60,30 @@ def test_the_message_holds_the_merges_with_their_counts(hug_run: bpe.TrainingRun
     assert list(zip(*columns, strict=True)) == [
         (merge.left, merge.right, merge.id, merge.count) for merge in hug_run.merges
     ]
+
+
+def test_the_end_holds_what_was_saved_and_by_which_merges(hug_run: bpe.TrainingRun) -> None:
+    text = "hug pug, bun: the hug of a pug, naïve 🧩 " * 9
+    learned = bpe.train([text], bpe.TrainingConfig(300))
+    for run, texts in ((hug_run, HUG_WORDS), (learned, {text: 1})):
+        end = packed(run)["end"]
+        steps = [run.tokenizer.truncated(step) for step in range(len(run.merges) + 1)]
+        lengths = [sum(n * len(step.encode(each)) for each, n in texts.items()) for step in steps]
+        assert (end["before"], end["after"]) == (lengths[0], lengths[-1])
+        saved = [(a - b, -rank) for rank, (a, b) in enumerate(pairwise(lengths)) if a > b]
+        most = sorted(saved, reverse=True)[:10]
+        assert end["savers"] == [[-rank, n] for n, rank in most]
+
+
+def test_a_ribbon_covers_every_byte_of_its_text() -> None:
+    text = "naïve 🧩 hug hug"
+    whitespace = replace(CLASSROOM, pretokenizer="whitespace")
+    for config in (CLASSROOM, whitespace, bpe.TrainingConfig(270)):
+        run = bpe.train([text], config)
+        ribbon = pack_ribbon(run.tokenizer, text)
+        assert sum(cast("list[int]", ribbon["lengths"])) == len(text.encode())
+        ids = [id for id in cast("list[int]", ribbon["ids"]) if id >= 0]
+        assert ids == run.tokenizer.encode(text)
 
 
 def test_the_message_holds_the_trace_number_for_number(hug_run: bpe.TrainingRun) -> None:

@@ -8,9 +8,14 @@ import html
 import json
 from bisect import bisect_right
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from bpe_core.comparison import count_tokens
 from bpe_core.errors import BpeError
+from bpe_core.runs import times
+from bpe_core.tokenizer import gpt2
 from bpe_core.views import (
     PLAYER_STYLES,
     block_starts,
@@ -19,20 +24,24 @@ from bpe_core.views import (
     own_words,
     pack_merges,
     pack_player,
+    pack_ribbon,
     replay_starts,
     replayed_merges,
     zip_to_text,
 )
 from ui.components import merge_player
 from ui.host import cached
-from ui.look import plain_text
+from ui.look import counted, plain_text
 from ui.run import results
-from ui.storage import load_run
+from ui.storage import StoredRun, load_run, training_text
 
 _FOLDER = Path(merge_player.__file__).parent
 _MAX_TITLE_LENGTH = 200
 _LEAD = "Each step fuses the two neighbouring symbols that occur together most often."
 _N_WEIGHED = 500
+_MAX_RIBBON_BYTES = 1_800
+_MAX_BYTES_COUNTED = 1_000_000
+"""Of more text, GPT-2's tokens are not counted: the page would wait for them."""
 MAX_BLOCKS = 40
 """The most blocks that a player may request at once."""
 
@@ -209,5 +218,61 @@ def _starts(run_id: str) -> list[int]:
 
 def _packed(run_id: str, starts: Sequence[int]) -> bytes:
     opening = results.opening_step(run_id)
-    run = load_run(run_id).run
-    return pack_player(run, player=player_key(run_id), opening=opening, starts=starts)
+    stored = load_run(run_id)
+    player = player_key(run_id)
+    end = find_end(stored)
+    return pack_player(stored.run, player=player, opening=opening, starts=starts, end=end)
+
+
+def find_end(stored: StoredRun) -> dict[str, object]:
+    """Return what the player's last frame shows: the text's beginning, and three ways on."""
+    text = training_text(stored.id)
+    end: dict[str, object] = {"next": [asdict(each) for each in next_steps(stored)]}
+    if text is not None and text.corpus.documents:
+        beginning = first_bytes(text.corpus.documents[0], _MAX_RIBBON_BYTES)
+        with suppress(BpeError):
+            end["ribbon"] = pack_ribbon(stored.run.tokenizer, beginning)
+    return end
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """A way on from the last frame: its name, a sentence with its figures, and its address."""
+
+    name: str
+    note: str
+    href: str
+
+
+def next_steps(stored: StoredRun) -> list[NextStep]:
+    """Return the ways on from the end of a run."""
+    run, held_out = stored.run, stored.held_out
+    tokens = stored.held_out_tokens_after
+    see, compare = "Type any text.", "The same text, side by side."
+    if tokens is not None and tokens[0]:
+        n_tokens = counted(int(tokens[-1]), "token")
+        see = f"A text it never saw: {counted(held_out.n_bytes, 'byte')}, {n_tokens}."
+        if held_out.n_bytes <= _MAX_BYTES_COUNTED:
+            compare = f"GPT-2 needs {count_tokens(held_out, gpt2()):,} for that text."
+    if run.stop_reason == "vocab-size":
+        count = run.merges[-1].count if run.merges else None
+        last = "" if count is None else f"The last pair still occurred {times(count)}. "
+        further = f"{last}A larger size goes on."
+    elif run.stop_reason == "cancelled":
+        further = "It was stopped early."
+    else:
+        further = "This text has no pair left to join. Give it more text."
+    return [
+        NextStep("See it cut your text", see, f"token_boundaries?run={stored.id}"),
+        NextStep("Compare with GPT-2", compare, f"compare?run={stored.id}"),
+        NextStep("Train further", further, f"train?run={stored.id}"),
+    ]
+
+
+def first_bytes(text: str, most: int) -> str:
+    """Return the whole characters among the first bytes of a text.
+
+    >>> first_bytes("naïve", 3), first_bytes("naïve", 4)
+    ('na', 'naï')
+    """
+    return text[:most].encode()[:most].decode(errors="ignore")

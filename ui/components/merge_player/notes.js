@@ -3,7 +3,7 @@
 import { counted, grouped } from "../shared/numbers.js";
 import { mergesSaved, traced } from "./run.js";
 
-/** @import { RacingPair, Run, Word } from "./run.js"
+/** @import { Ending, RacingPair, Run, Word } from "./run.js"
     @import { Scene } from "./scenes.js" */
 
 /** @typedef {"frequent" | "touched" | "yours"} Mode */
@@ -80,4 +80,17 @@ export function raceNote(run, step, pairs) {
 export function doneSentence(nMerges) {
   if (nMerges === 0) return "No merges were learned";
   return nMerges === 1 ? "The one merge is done" : `All ${grouped(nMerges)} merges are done`;
+}
+
+/** Return the heading above the merges that saved most, and what they saved together.
+    @param {Ending} end
+    @param {number} nMerges */
+export function savedSentences({ before, after, savers }, nMerges) {
+  const n = savers.length;
+  const saved = savers.reduce((sum, [, each]) => sum + each, 0);
+  const which = savers.every(([rank]) => rank < n) && n > 1 ? `They are the first ${grouped(n)}: ` : "";
+  return {
+    heading: n === 1 ? "The merge that saved most" : `${n === 10 ? "Ten" : n} merges that saved most`,
+    note: `${which}${grouped(saved)} of the ${counted(before - after, "token")} saved, with ${grouped(n)} of ${counted(nMerges, "merge")}.`,
+  };
 }

@@ -113,6 +113,7 @@ export class Player {
     this.observer.disconnect();
     this.playback.clearTimer();
     this.link.close();
+    this.view.end.destroy();
     clearTimeout(this.speakTimer);
   }
 

@@ -32,6 +32,20 @@ import { colourSlot } from "../shared/colours.js";
     @property {Word[]} words
     @property {Record<string, Numbers>} arrays */
 
+/** A merge by its rank, and how many tokens it saved.
+    @typedef {[number, number]} Saver */
+
+/** A text and its tokens; text in no token has the id -1.
+    @typedef {{ text: string, ids: number[], lengths: number[] }} RibbonTokens */
+
+/** What the last frame shows; a replay has neither a text nor pages to lead to.
+    @typedef {object} Ending
+    @property {number} before The tokens of the text before the first merge.
+    @property {number} after
+    @property {Saver[]} savers Those that saved most, the largest first.
+    @property {RibbonTokens} [ribbon] The beginning of the text.
+    @property {{ name: string, note: string, href: string }[]} [next] */
+
 /** @typedef {object} Run
     @property {string} player
     @property {Token[]} tokens By id.
@@ -43,6 +57,7 @@ import { colourSlot } from "../shared/colours.js";
     @property {"smallest-pair" | "first-seen"} tie_break
     @property {string | null} end_of_word
     @property {string} ending Why training stopped.
+    @property {Ending} [end] What the last frame shows; a run that was learned in the browser has none.
     @property {Numbers} merge_left
     @property {Numbers} merge_right
     @property {Numbers} merge_id

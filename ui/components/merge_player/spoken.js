@@ -9,7 +9,10 @@ import { counted, grouped, times } from "../shared/numbers.js";
     @param {number} step */
 export function spokenState(run, step) {
   const done = `${grouped(step)} of ${counted(run.n_merges, "merge")}.`;
-  if (step >= run.n_merges) return `${done} ${run.ending}`;
+  if (step >= run.n_merges) {
+    const shorter = run.end ? ` ${grouped(run.end.before)} tokens have become ${grouped(run.end.after)}.` : "";
+    return `${done} ${run.ending}${shorter}`;
+  }
   const [left, right, made] = [run.merge_left, run.merge_right, run.merge_id].map((ids) => spokenToken(run.tokens[ids[step]]));
   return `${done} Next: ${left} and ${right} become ${made}; ${times(run.merge_count[step])}.`;
 }

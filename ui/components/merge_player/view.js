@@ -2,6 +2,7 @@
 
 import { find } from "../shared/elements.js";
 import { counted, grouped } from "../shared/numbers.js";
+import { EndView } from "./end.js";
 import { tilesAround, writeCandidates, writeQuestion, writeVerdict } from "./guess_view.js";
 import { Guesses } from "./guesses.js";
 import { formatNote, raceNote, formatTitle, whyNothing } from "./notes.js";
@@ -46,6 +47,8 @@ export class PlayerView {
     this.scenes = new WeakMap();
     this.run = run;
     this.guesses = new Guesses(remembered, run.player);
+    this.end = new EndView(root);
+    this.end.prepare(run);
     this.measure();
   }
 
@@ -63,6 +66,7 @@ export class PlayerView {
   setRun(run) {
     this.run = run;
     this.guesses = new Guesses(remembered, run.player, this.guesses);
+    this.end.prepare(run);
     this.measure();
   }
 
@@ -167,6 +171,8 @@ export class PlayerView {
     this.drawPosition(step);
     this.drawButtons(step);
     const atEnd = step >= run.n_merges;
+    // Whoever typed words wants to see what became of them.
+    this.end.show(atEnd && run.n_merges > 0 && run.end !== undefined && this.mode !== "yours");
     const asking = guesses.isAsking(run, step);
     this.drawGuessing(step, asking);
     if (asking) writeQuestion(this.find(".sentence"), step, this.root.classList.contains("playing"));
