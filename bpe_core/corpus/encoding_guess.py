@@ -145,7 +145,7 @@ _HIGH_BYTE: Final = regex.compile(rb"[\x80-\xff]")
 # that stand at the same byte in all Windows encodings: 25°C, 5µm and ©Acme have no letters.
 _LETTER_OR_SYMBOL: Final = regex.compile(
     r"[\p{L}--[A-Za-zµ]]"
-    r"|(?<=\p{L})[^\p{L}\p{M}\x00-\x7f’‘\xad·–—©®°§¶±«»¦¬](?=\p{L})"
+    r"|(?<=\p{L})[^\p{L}\p{M}\x00-\x7f’‘“”‚„…•†‡‰‹›™\xa0\xad·–—©®°§¶±«»¦¬](?=\p{L})"
     r"|[[\p{So}\p{Sc}\p{Sk}¹²³¼½¾]--[©®°¦¤£¥]](?=\p{L})",
     regex.VERSION1,
 )
@@ -168,6 +168,11 @@ def shown_encoding(head: bytes) -> str | None:
         return next(fitting, _ISO_2022_ENCODINGS[0])
     if has_controls(head):
         return _wide_encoding(head)
+    # A line of an Indic script has hardly any: its bytes are tabs or line ends, and ASCII.
+    if b"\x00" in head:
+        written = (each for each in _UTF_16 if _is_written_in(head, each))
+        if (found := next(written, None)) is not None:
+            return found
     if not is_ascii:
         is_utf8 = _decoded(head, "utf-8") is not None
         if not is_utf8 and b"\x00" in head:

@@ -140,7 +140,7 @@ def rows_of_lists(values: list[object]) -> list[object]:
 
 
 def choose_rows(value: dict[str, object], column: str | None) -> tuple[JsonTable, list[JsonTable]]:
-    """Return the rows in an object that hold the most text, and others that hold text.
+    """Return the rows in an object that hold the most text, and others that hold or may hold text.
 
     Those with a column are preferred. Lists of rows with the same columns are taken together.
 
@@ -169,7 +169,8 @@ def choose_rows(value: dict[str, object], column: str | None) -> tuple[JsonTable
     others = [
         table
         for place, table in enumerate(tables)
-        if place not in (best, *parts) and weights[place] > ((0, 0) if table.path else (0, 1 << 62))
+        if place not in (best, *parts)
+        and (weights[place] > ((0, 0) if table.path else (0, 1 << 62)) or _has_nested_rows(table))
     ]
     return chosen, others
 
@@ -278,6 +279,12 @@ def _are_parts(table: JsonTable, of: JsonTable) -> bool:
         and isinstance(other, dict)
         and first.keys() == other.keys()
     )
+
+
+def _has_nested_rows(table: JsonTable) -> bool:
+    """Return True if the rows of a list have objects, whose text is not read."""
+    rows = map(_as_object, table.rows[:ROWS_DESCRIBED])
+    return bool(table.path) and any(isinstance(each, dict) for row in rows for each in row.values())
 
 
 def _weight(table: JsonTable) -> tuple[float, float]:

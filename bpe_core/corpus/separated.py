@@ -159,14 +159,14 @@ class SeparatedRows:
     def _find_dialect(self, sample: str, delimiter: str | None, *, is_cut: bool) -> _Dialect:
         has_escapes = _has_escapes(self._text, delimiter or _DELIMITERS)
         if delimiter is None:
-            fits: dict[str, tuple[float, int]] = {}
+            fits: dict[str, _Fit] = {}
             for each in _DELIMITERS:
                 rows = _parsed(sample, _Dialect(each, has_escapes=has_escapes), is_cut=is_cut)
                 if fit := _fit(rows):
                     fits[each] = fit
             delimiter = max(fits, key=lambda each: fits[each], default=_NO_DELIMITER)
             if self._kind == "tsv" and delimiter != "\t":
-                is_table = "\t" in fits or fits.get(delimiter, (0, 0))[0] < 1
+                is_table = "\t" in fits or delimiter not in fits or fits[delimiter].even < 1
                 delimiter = "\t" if is_table else delimiter
         plain = _Dialect(delimiter, has_escapes=has_escapes)
         spaced = plain._replace(is_spaced=True)
@@ -284,10 +284,20 @@ def _parsed(sample: str, dialect: _Dialect, *, is_cut: bool) -> list[list[str]]:
     return rows
 
 
-def _fit(rows: list[list[str]]) -> tuple[float, int] | None:
-    """Return how well a delimiter fits: the share of rows like the first, and the first's size.
+class _Fit(NamedTuple):
+    """How well a delimiter fits; the largest fits best."""
 
-    None if the first is not divided, or if most rows are shorter.
+    whole: float
+    """The share of rows in which it cuts no quoted value apart."""
+    even: float
+    """The share of rows with as many values as the first."""
+    n_columns: int
+
+
+def _fit(rows: list[list[str]]) -> _Fit | None:
+    """Return how well a delimiter fits, or None if the first row is not divided.
+
+    None, too, if most rows are shorter.
     """
     if not rows or len(rows[0]) == 1:
         return None
@@ -295,7 +305,8 @@ def _fit(rows: list[list[str]]) -> tuple[float, int] | None:
     n_short = sum(len(row) < n for row in rows)
     if 2 * n_short > n_rows:
         return None
-    return (_n_even(rows) / n_rows if n_rows else 1.0), n
+    n_whole = sum(not any(value.count('"') % 2 for value in row) for row in rows)
+    return _Fit(n_whole / len(rows), _n_even(rows) / n_rows if n_rows else 1.0, n)
 
 
 def _n_even(rows: list[list[str]]) -> int:

@@ -172,6 +172,12 @@ TABLES = {
     "a delimiter in a quoted name": (
         "a.csv", '"a; b; c",text\n1,"hello there"\n2,"bye now"\n', ["hello there", "bye now"], {},
     ),
+    "another delimiter in a quoted name": (
+        "a.csv", 'id;"text, long"\n1;"a, b"\n2;"c, d"\n', ["a, b", "c, d"], {},
+    ),
+    "another delimiter in a name and in the quoted texts": (
+        "a.csv", 'id|text, long\n1|"a, b"\n2|"c, d"\n', ["a, b", "c, d"], {},
+    ),
     "a carriage return as the line's end": (
         "a.csv", "id,text\r1,hello; a; b; c; d\r2,second; row; here\r",
         ["hello; a; b; c; d", "second; row; here"], {},
@@ -279,6 +285,7 @@ JSON_SHAPES = {
     "two splits": ({"train": ROWS[:1], "test": ROWS[1:]}, {}),
     "two splits by columns": ({"train": {"text": TEXTS[:1]}, "test": {"text": TEXTS[1:]}}, {}),
     "COCO": (COCO, {"list"}),
+    "rows within rows": ({"data": ROWS, "hits": [{"id": 1, "row": {"text": "a hug"}}]}, {"list"}),
 }  # fmt: skip
 OTHER_JSON = {
     "SQuAD": (SQUAD, None, [f"{text}, and some more words" for text in TEXTS], {"list"}),
@@ -310,6 +317,7 @@ ENCODED = {
         "It was 25°C.\n", "id: 25°C today, 30°F tomorrow", "5 µm and 6µg\n", "©Acme\n©Acme\n",
         "Use the Foo®Bar system and ©Acme Inc.\n", "±5 V", "¥100", "50 µ", "20°", "3²=9", "¼ cup",
         "§5 says so", "A·B", "He paid £5", "37,5°C de fièvre à l’hôpital",
+        "a\xa0b\n", "he“said”so\n" * 6, "one•two", "wait…what",
     ],
     "gb18030": ["姓名：张三，年龄：三十岁，职业：工程师。\n", "这个问题很难回答。"],
     "big5": ["早上好，你睡得好嗎？", "他在圖書館學習漢語已經三年了。"],
@@ -331,6 +339,7 @@ WIDE = [
     "plain English words", "Это русский текст. ok\n", "Καλημέρα, τι κάνετε;", "สวัสดีตอนเช้า",
     "这是中文文本，用于测试。\n", "明天我教你做这个汤。", "やかんは火にかけてあるし、温かい。",
     "좋은 아침이야, 잘 잤어?", "सुप्रभात, क्या तुम अच्छी तरह सोए?", "דילוג על השורה",
+    "यह हिन्दी पाठ है।\n", "ਸਤ ਸ੍ਰੀ ਅਕਾਲ\n", "దీర్ఘ పాఠం\n",
 ]  # fmt: skip
 WITHOUT_MARK = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 ALL_ENCODED = [
