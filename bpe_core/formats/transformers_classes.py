@@ -63,6 +63,9 @@ CLASSES: Final[Mapping[str, ReadingClass]] = {
     ),
     "Qwen2Tokenizer": _QWEN2,
     "Qwen3_5Tokenizer": ReadingClass(_QWEN2.roles, None),
+    "GPTNeoXTokenizer": ReadingClass(
+        {**_GPT2.roles, "pad_token": "<|padding|>"}, normalizer={"type": "NFC"}
+    ),
     "GemmaTokenizer": ReadingClass(
         {f"{role}_token": f"<{role}>" for role in ("bos", "eos", "unk", "pad", "mask")}, None
     ),
@@ -80,6 +83,7 @@ _MODELS: Final = {
     "CohereTokenizer": "aya_vision cohere cohere2",
     "GPT2Tokenizer": "blip-2 codegen dbrx emu3 gpt2 gpt_neo gptj hyperclovax_vision_v2 "
     "instructblip instructblipvideo jais2 opt phi starcoder2",
+    "GPTNeoXTokenizer": "falcon_mamba gpt_neox mamba mamba2 mpt olmo olmoe rwkv xlstm",
     "GemmaTokenizer": "diffusion_gemma gemma gemma2 gemma3 gemma3_text gemma3n gemma3n_text "
     "recurrent_gemma shieldgemma2 t5gemma zaya",
     "LEDTokenizer": "led",

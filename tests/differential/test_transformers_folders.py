@@ -99,6 +99,8 @@ CASES: dict[str, Files] = {
         added_tokens_decoder=decoder(NEW, {"content": "<|endoftext|>", "special": True}),
     ),
     "Blenderbot": config(tokenizer_class="BlenderbotTokenizer"),
+    "GPT-NeoX": config(tokenizer_class="GPTNeoXTokenizer", add_prefix_space=True, bos_token="<s>"),
+    "the model's config, of GPT-NeoX": {"config.json": {"model_type": "gpt_neox"}},
     "tokens with names": config(
         tokenizer_class="GPT2Tokenizer",
         eoi_token="<s>",
@@ -224,7 +226,12 @@ def cut_by_its_class(files: Files) -> dict[str, bytes]:
     return {"tokenizer.json": json.dumps(described).encode()}
 
 
-CUTS = {"Qwen2Tokenizer": "qwen2", "CohereTokenizer": "starcoder", "GemmaTokenizer": None}
+CUTS = {
+    "GPTNeoXTokenizer": "gpt2",
+    "Qwen2Tokenizer": "qwen2",
+    "CohereTokenizer": "starcoder",
+    "GemmaTokenizer": None,
+}
 _SYMBOLS = ["<pad>", "<eos>", "<bos>", "<unk>", *BYTE_PIECES, *dict.fromkeys("▁".join(TEXTS))]
 GEMMAS = {
     "added_tokens": [],
