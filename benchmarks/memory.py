@@ -17,7 +17,7 @@ COPIES = (1, 4, 20)  # of 100 MB
 _TRAIN = """
 import json, sys, time
 from benchmarks.peak_memory import peak_megabytes
-from bpe_core.counting.streamed import stream_corpus
+from bpe_core.corpus import stream_corpus
 from bpe_core.runs.training import train
 from bpe_core.types import TrainingConfig
 started = time.perf_counter()

@@ -50,10 +50,8 @@ from bpe_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from bpe_core.adapting import extend, replace, shrink
     from bpe_core.comparison import Comparison, Parity, compare, gini, parity
-    from bpe_core.corpus import Corpus, read_corpus
+    from bpe_core.corpus import Corpus, CountsSummary, WordCounts, read_corpus
     from bpe_core.counting import (
-        CountsSummary,
-        WordCounts,
         count_words,
         merge_counts,
         read_counts,

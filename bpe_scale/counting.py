@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole
-from bpe_core.corpus import DecodingErrors, Note, reading
+from bpe_core.corpus import CountsSummary, DecodingErrors, Note, reading
 from bpe_core.counting import (
-    CountsSummary,
     add_up,
     count_in_runs,
     find_characters,

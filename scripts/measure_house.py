@@ -28,7 +28,7 @@ WHICH_TOKENIZER = re.compile(
 )
 WHICH_CORPUS = re.compile(
     r"isinstance\([^)]*\b(Corpus|FiledCorpus|StreamedCorpus|CountsCorpus|CountedCorpus|WordCounts"
-    r"|UploadedCorpus|TextFigures)\b"
+    r"|UploadedCorpus|TextFigures|FileTexts|FiledTexts)\b"
 )
 
 

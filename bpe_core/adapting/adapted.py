@@ -9,8 +9,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus import Corpus
-from bpe_core.counting import CountedCorpus, count_pretokens
+from bpe_core.corpus import Corpus, WordCounts
+from bpe_core.counting import count_pretokens
 from bpe_core.runs import TermCost, spell_in_bytes, spelled_by
 from bpe_core.tokenizer import Tokenizer, merge_symbols
 from bpe_core.types import read_only
@@ -107,16 +107,16 @@ def _encoded_by(
     return encoded
 
 
-def count_with_missing(tokenizer: Tokenizer, corpus: Corpus | CountedCorpus) -> int:
+def count_with_missing(tokenizer: Tokenizer, corpus: Corpus | WordCounts) -> int:
     """Return the number of tokens that a corpus takes; a symbol of no token counts as one.
 
-    The words of a `CountedCorpus` must be those of the tokenizer's pre-tokenizer.
+    Words that are counted must be those of the tokenizer's pre-tokenizer.
 
     >>> from bpe_core.tokenizer import gpt2
     >>> count_with_missing(gpt2(), Corpus.from_word_counts({"hugging": 5}))
     15
     """
-    if isinstance(corpus, CountedCorpus):
+    if isinstance(corpus, WordCounts):
         pretokens = corpus.pretokens
     else:
         pretokens = count_pretokens(corpus, tokenizer.pretokenizer)

@@ -15,8 +15,8 @@ from bpe_core.adapting.new_characters import (
     count_for_terms,
 )
 from bpe_core.checks import check_whole, describe, is_a, several
-from bpe_core.corpus import Corpus, to_corpus
-from bpe_core.counting import CountedCorpus, Layout, StreamedCorpus
+from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts
+from bpe_core.counting import Layout
 from bpe_core.errors import ArgumentTypeError, FormatError
 from bpe_core.pretokenizers import check_text
 from bpe_core.runs import (
@@ -47,7 +47,7 @@ from bpe_core.types import TieBreak, TrainingConfig, TrainingProgress
 
 def extend(
     tokenizer: Encoder | str | os.PathLike[str],
-    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
+    corpus: Corpus | WordCounts | Iterable[str],
     n_tokens: int,
     on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -102,8 +102,7 @@ def extend(
     """
     started = time.perf_counter()
     base = extendable(tokenizer)
-    if not isinstance(corpus, (StreamedCorpus, CountedCorpus)):
-        corpus = to_corpus(corpus)
+    corpus = corpus_or_counts(corpus)
     check_whole("n_tokens", n_tokens, least=1)
     config = TrainingConfig(
         vocab_size=base.vocab_size + int(n_tokens),
@@ -122,7 +121,7 @@ def extend(
     excluded = _parse_left_out(left_out)
     tried = checked_terms(terms)
     watch = Watch(int(n_tokens), started, on_progress, should_stop)
-    counted = count(corpus, config.pretokenizer, None, watch)
+    counted = count(corpus, config.pretokenizer, watch)
     characters = choose_new_characters(
         base, counted.pretokens, character_coverage, tried, excluded
     )[: int(n_tokens)]

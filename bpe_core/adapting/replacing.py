@@ -15,8 +15,7 @@ from bpe_core.adapting.merge_terms import find_term_forms
 from bpe_core.adapting.new_characters import DEFAULT_COVERAGE
 from bpe_core.adapting.shrinking import OnRemoval, RemovalOrder, Removals, remove_leaves
 from bpe_core.checks import check_whole, counted
-from bpe_core.corpus import Corpus, to_corpus
-from bpe_core.counting import CountedCorpus, StreamedCorpus
+from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts
 from bpe_core.errors import ConfigError
 from bpe_core.runs import check_coverage
 from bpe_core.tokenizer import Encoder, Tokenizer
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 def replace(
     tokenizer: Encoder | str | os.PathLike[str],
-    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
+    corpus: Corpus | WordCounts | Iterable[str],
     n_tokens: int,
     on_progress: Callable[[TrainingProgress], None] | None = None,
     *,
@@ -62,8 +61,7 @@ def replace(
     >>> {id: [gpt2().decode([part]) for part in parts] for id, parts in swapped.parts.items()}
     {50255: [' token', 'izer'], 50256: [' token', 'izers']}
     """
-    if not isinstance(corpus, (StreamedCorpus, CountedCorpus)):
-        corpus = to_corpus(corpus)
+    corpus = corpus_or_counts(corpus)
     check_coverage(character_coverage, may_be_zero=True)  # before the removals, which take long
     tried = checked_terms(terms)
     removals = removals_to_replace(
@@ -93,7 +91,7 @@ def replace(
 
 def removals_to_replace(
     tokenizer: Encoder | str | os.PathLike[str],
-    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
+    corpus: Corpus | WordCounts | Iterable[str],
     n_tokens: int,
     *,
     pinned: Collection[int] = (),
@@ -125,7 +123,7 @@ def removals_to_replace(
 
 def extend_to_size(
     smaller: Adapted,
-    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
+    corpus: Corpus | WordCounts | Iterable[str],
     on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
     *,

@@ -23,10 +23,10 @@ from bpe_core.adapting.adapted import Adapted
 from bpe_core.adapting.extending import extendable
 from bpe_core.adapting.leaf_row import LeafRow
 from bpe_core.checks import check_choice, check_whole, counted
-from bpe_core.corpus import Corpus, to_corpus
-from bpe_core.counting import CountedCorpus, StreamedCorpus, count_pretokens
+from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts, to_corpus
+from bpe_core.counting import check_cut, count_corpus, count_pretokens
 from bpe_core.errors import ConfigError
-from bpe_core.runs import Watch, count
+from bpe_core.runs import Watch
 from bpe_core.tokenizer import Encoder, Tokenizer
 from bpe_core.types import PretokenCounts, read_only
 from bpe_core.unicode import TOKEN_SCRIPTS, token_script
@@ -76,7 +76,7 @@ class Removals:
 
 def shrink(
     tokenizer: Encoder | str | os.PathLike[str],
-    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
+    corpus: Corpus | WordCounts | Iterable[str],
     vocab_size: int,
     *,
     pinned: Collection[int] = (),
@@ -115,7 +115,7 @@ def shrink(
 
 def remove_leaves(
     tokenizer: Encoder | str | os.PathLike[str],
-    corpus: Corpus | StreamedCorpus | CountedCorpus | Iterable[str],
+    corpus: Corpus | WordCounts | Iterable[str],
     vocab_size: int | None = None,
     *,
     held_out: Corpus | Iterable[str] | None = None,
@@ -136,8 +136,7 @@ def remove_leaves(
     ([b'hug', b'hu'], [3, 5, 7])
     """
     tokenizer = extendable(tokenizer)
-    if not isinstance(corpus, (StreamedCorpus, CountedCorpus)):
-        corpus = to_corpus(corpus)
+    corpus = corpus_or_counts(corpus)
     held_out = None if held_out is None else to_corpus(held_out)
     _check(tokenizer, vocab_size, order, pinned, scripts)
     leaves = _Leaves(tokenizer, pinned, scripts)
@@ -252,16 +251,17 @@ class _Leaves:
 
 def _count_words(
     tokenizer: Tokenizer,
-    corpus: Corpus | StreamedCorpus | CountedCorpus,
+    corpus: Corpus | WordCounts,
     held_out: Corpus | None,
     watch: Watch,
 ) -> tuple[PretokenCounts, NDArray[np.int64]]:
     """Return the words of both texts with their counts in the corpus and in the held-out text."""
     cut, should_stop = tokenizer.pretokenizer, watch.asked_to_stop
-    if isinstance(corpus, Corpus):
-        pretokens = count_pretokens(corpus, cut, should_stop=should_stop)
+    if isinstance(corpus, WordCounts):
+        found = check_cut(corpus, cut.name)
     else:
-        pretokens = count(corpus, cut.name, None, watch).pretokens
+        found = count_corpus(corpus, cut, should_stop=should_stop)
+    pretokens = found.pretokens
     if held_out is None:
         return pretokens, np.zeros(pretokens.n_words, np.int64)
     others = count_pretokens(held_out, cut, should_stop=should_stop)

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 
     from bpe_core.adapting import Adapted, RemovalOrder
     from bpe_core.cli.sources import OpenedText, Sources
-    from bpe_core.corpus import Corpus, TrainedOn
-    from bpe_core.counting import CountedCorpus
+    from bpe_core.corpus import Corpus, TrainedOn, WordCounts
     from bpe_core.formats import BaseFiles
     from bpe_core.tokenizer import Tokenizer
     from bpe_core.types import Format, TieBreak
@@ -54,7 +53,7 @@ class _Opened(NamedTuple):
     """What a command works on."""
 
     base: BaseFiles
-    words: CountedCorpus
+    words: WordCounts
     text: OpenedText
 
     @property
@@ -67,7 +66,8 @@ class _Opened(NamedTuple):
         """What the new tokenizer has learned from."""
         from bpe_core.corpus import TrainedOn
 
-        return TrainedOn(self.words.sha256, self.words.n_bytes, self.words.divided)
+        known = self.words.summary
+        return TrainedOn(known.sha256, known.n_bytes, self.words.divided)
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,7 +396,7 @@ def _write(
     told = "{base_vocab_size:,} tokens became {vocab_size:,}.".format_map(sizes)
     before, after = (count_with_missing(each, opened.words) for each in both)
     told += f" This text takes {change_words(before, after)}."
-    of_text = {"n_bytes": opened.words.n_bytes, "n_base_tokens": before, "n_tokens": after}
+    of_text = {"n_bytes": opened.words.summary.n_bytes, "n_base_tokens": before, "n_tokens": after}
     held_out: dict[str, Any] | None = None
     if opened.test is not None and opened.test.n_bytes:
         before, after = (count_with_missing(each, opened.test) for each in both)

@@ -38,8 +38,14 @@ from bpe_core.corpus import files_at, is_pattern, is_url, reading
 from bpe_core.errors import ConfigError, CorpusError
 
 if TYPE_CHECKING:
-    from bpe_core.corpus import Corpus, DecodingErrors, ParallelText, Source
-    from bpe_core.counting import CountedCorpus, CountsSummary, StreamedCorpus, WordCounts
+    from bpe_core.corpus import (
+        Corpus,
+        CountsSummary,
+        DecodingErrors,
+        ParallelText,
+        Source,
+        WordCounts,
+    )
     from bpe_scale import CountingProgress, Engine
 
 
@@ -361,14 +367,14 @@ class Sources(Stretches):
             training, test, lambda: _hash_documents(training), held_out_names=self.held_out_files
         )
 
-    def count(self, pretokenizer: str, out: str) -> tuple[CountedCorpus, OpenedText]:
+    def count(self, pretokenizer: str, out: str) -> tuple[WordCounts, OpenedText]:
         """Return the words of the text to learn from, counted once, and what `open` returns."""
         from bpe_core.runs import Watch, count
 
         opened = self.open(pretokenizer, out)
         with Bar() as bar:
             watch = Watch(1, time.perf_counter(), bar.show_training, None, bar.show_counting)
-            return count(opened.text, pretokenizer, None, watch), opened
+            return count(opened.text, pretokenizer, watch), opened
 
     def write_counts(self, pretokenizer: str, path: str) -> CountsSummary:
         """Count the words of the text into a file of counts: in stretches, or all in memory."""
@@ -394,11 +400,11 @@ class Sources(Stretches):
         """Whether an option needs all of the text, to hold part of it out or to decode it."""
         return bool(self.held_out or self.held_out_files) or self.encoding is not None
 
-    def _read_or_stream(self) -> Corpus | StreamedCorpus:
+    def _read_or_stream(self) -> Corpus:
         """Return a corpus of the sources, streamed if they are large files of plain text."""
         is_plain = self.text_column is None and self.encoding is None and self.errors == "strict"
         if is_plain and _are_large(self.names):
-            from bpe_core.counting import stream_corpus
+            from bpe_core.corpus import stream_corpus
 
             # A file that can't be streamed may still be readable; if not, the reader raises a
             # better error.
@@ -464,7 +470,7 @@ class Sources(Stretches):
 class OpenedText(NamedTuple):
     """The text that a command learns from."""
 
-    text: Corpus | StreamedCorpus | WordCounts
+    text: Corpus | WordCounts
     """Without what is held out."""
     held_out: Corpus | None
     hash_documents: Callable[[], bytes | None]
@@ -475,13 +481,10 @@ class OpenedText(NamedTuple):
     """The sources of held-out text of its own."""
 
 
-def _hash_documents(text: Corpus | StreamedCorpus, held_out: Corpus | None = None) -> bytes | None:
+def _hash_documents(text: Corpus, held_out: Corpus | None = None) -> bytes | None:
     """Return the hashes of documents, but for those that are held out whole."""
     from bpe_core.corpus import hash_documents, pack_hashes
-    from bpe_core.counting import StreamedCorpus
 
-    if isinstance(text, StreamedCorpus):
-        return _hash_files(text.paths)
     left_out = hash_documents(() if held_out is None else held_out.documents)
     return pack_hashes({*hash_documents(text.documents)}.difference(left_out))
 

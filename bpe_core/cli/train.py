@@ -40,7 +40,7 @@ from bpe_core.cli.support import note_what_lacks
 
 if TYPE_CHECKING:
     from bpe_core.cli.sources import Sources
-    from bpe_core.counting import CountsSummary
+    from bpe_core.corpus import CountsSummary
 
 
 @click.command()

@@ -9,8 +9,9 @@ files in their own process (`parquet_process`). `separated` finds the rows of CS
 of JSON, and `encoding_guess` the encoding of what is not UTF-8. `samples` has the built-in corpora,
 `held_out` chooses the part kept from training, `held_out_file` writes it, `trained_on` recognises
 what a tokenizer was trained on, `spans` where to cut, and `composition` returns the shares of
-files, file types and scripts. `corpus_files` writes a corpus to disk, and `filed_texts` reads its
-documents one at a time.
+files, file types and scripts. `filed_texts` has documents that stay on disk, read one at a time or
+piece by piece, and `corpus_files` a large corpus of which only figures are in memory. `word_counts`
+has what counting a corpus gives: distinct words and how often each occurs.
 """
 
 from typing import TYPE_CHECKING
@@ -31,21 +32,19 @@ if TYPE_CHECKING:
     )
     from bpe_core.corpus.composition import (
         WITHOUT_TYPE,
+        CharacterSet,
         Composition,
         FileShare,
         file_name,
         file_type,
     )
-    from bpe_core.corpus.corpus import Corpus, to_corpus
+    from bpe_core.corpus.corpus import Corpus, corpus_or_counts, to_corpus
     from bpe_core.corpus.corpus_files import (
         Filed,
         FiledCorpus,
         TextFigures,
         link_corpus,
-        read_corpus_files,
-        write_corpus,
     )
-    from bpe_core.corpus.counts_corpus import CountsCorpus, CountsSummary, counts_to_corpus
     from bpe_core.corpus.encoding_guess import JUDGED_BYTES, shown_encoding
     from bpe_core.corpus.file_kinds import (
         HELD_OUT_ENDING,
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
         is_zip,
         unpacked_name,
     )
+    from bpe_core.corpus.filed_texts import FileTexts
     from bpe_core.corpus.held_out import (
         MIN_UNITS,
         HeldOut,
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from bpe_core.corpus.json_rows import Row, are_json_lines, row_in, values_on
     from bpe_core.corpus.notes import Note, NoteGroup, group_notes, listed
     from bpe_core.corpus.parquet import damage_named, is_counts, open_parquet_file
-    from bpe_core.corpus.read import read_corpus
+    from bpe_core.corpus.read import read_corpus, stream_corpus
     from bpe_core.corpus.readers import (
         NamedFile,
         ReadOptions,
@@ -125,9 +125,12 @@ if TYPE_CHECKING:
     from bpe_core.corpus.word_counts import (
         MAX_COUNT,
         MAX_SUM,
+        CountsSummary,
+        WordCounts,
         check_pretokens,
         check_sum,
         parse_word_counts,
+        symbols_of,
         weighted_sum,
         word_lengths,
     )

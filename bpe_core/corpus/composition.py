@@ -48,6 +48,27 @@ class Composition(NamedTuple):
     scripts: tuple[ScriptShare, ...]
 
 
+class CharacterSet:
+    """The distinct characters of texts that are looked at one after another.
+
+    >>> seen = CharacterSet()
+    >>> seen.add("hugs"), seen.add("ugg"), seen.listed()
+    (None, None, 'ghsu')
+    """
+
+    def __init__(self) -> None:
+        self._seen = np.zeros(sys.maxunicode + 1, np.bool_)
+
+    def add(self, text: str) -> None:
+        """Look at a text without lone surrogates."""
+        for start in range(0, len(text), _PIECE):
+            self._seen[code_points(text[start : start + _PIECE])] = True
+
+    def listed(self) -> str:
+        """Return the characters, sorted."""
+        return "".join(map(chr, np.flatnonzero(self._seen).tolist()))
+
+
 def file_name(name: str) -> str:
     """Return the file that a document comes from: rows of a table share one.
 

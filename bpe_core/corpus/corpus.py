@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from os import PathLike
+from pathlib import Path
 from types import MappingProxyType
-from typing import Final, TypeVar, cast
+from typing import Any, ClassVar, Final, TypeVar, cast
+
+import numpy as np
 
 from bpe_core.checks import describe, is_a, is_whole, several
 from bpe_core.corpus.composition import (
+    CharacterSet,
     Composition,
     ScriptShare,
+    file_name,
     measure_composition,
     script_shares,
 )
 from bpe_core.corpus.copies import copied
-from bpe_core.corpus.filed_texts import CutTexts
+from bpe_core.corpus.filed_texts import CutTexts, FiledTexts, FileTexts
 from bpe_core.corpus.given_texts import (
     check_no_table,
     check_one_for_each,
@@ -28,11 +34,34 @@ from bpe_core.corpus.given_texts import (
 from bpe_core.corpus.held_out import HeldOut, Split, check_by, held_out_words, hold_out
 from bpe_core.corpus.notes import Note, group_notes
 from bpe_core.corpus.spans import Place, Span, locate_spans, sample_spans
-from bpe_core.corpus.word_counts import check_total, check_word_counts
-from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError
+from bpe_core.corpus.word_counts import (
+    MAX_SUM,
+    CountsSummary,
+    WordCounts,
+    check_total,
+    check_word_counts,
+)
+from bpe_core.errors import (
+    ArgumentTypeError,
+    BpeError,
+    ConfigError,
+    CorpusError,
+    EmptyCorpusError,
+    FormatError,
+)
+from bpe_core.files import ARRAY_DAMAGE, open_regular, read_regular
 from bpe_core.types import Immutable
 
 _PIECE: Final = 1 << 16  # characters
+_TEXT: Final = "text"
+_LENGTHS: Final = "lengths.npy"
+_HEAD: Final = "corpus.json"
+_SAMPLE: Final = "sample"
+"""The folder of the text that comes with words and counts."""
+CORPUS_FILES: Final = (_TEXT, _LENGTHS, _HEAD)
+"""The files of a saved corpus; they are never changed, so they can be linked to."""
+_BEGINNINGS: Final = 100
+_BEGINNING: Final = 10_000  # characters
 _Value = TypeVar("_Value")
 
 
@@ -69,22 +98,42 @@ class Corpus(Immutable):
     """Other columns of the table that it was read from: by name, a value for each document."""
     how: HeldOut | None = field(default=None, repr=False)
     """How a held-out part was chosen; None for any other corpus."""
+    summary: CountsSummary | None = field(default=None, repr=False)
+    """What is known of a text of which there are only counts; None for any other corpus."""
+    text: Corpus | None = field(default=None, repr=False)
+    """Text to measure on that came with such counts; it is not trained on."""
     n_bytes: int = field(init=False)
     """The size in UTF-8; each of `word_counts` is counted as often as it occurs."""
-    n_characters: int = field(init=False)
+    _n_characters: int | None = field(init=False, repr=False, default=None)
+    filed: ClassVar[None] = None
+    """Its documents are at hand; those of a `FiledCorpus` are not."""
     _sha256: str | None = field(init=False, repr=False, default=None)
     _fingerprint: str | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         if self.word_counts is not None:
             object.__setattr__(self, "word_counts", MappingProxyType(dict(self.word_counts)))
+        if isinstance(self.documents, FileTexts):
+            object.__setattr__(self, "n_bytes", self.documents.n_bytes)
+            return
         n_bytes = n_characters = 0
         names = self.names if self.word_counts is None else repeat("the word counts")
         for (text, count), name in zip(self._weighted(), names, strict=self.word_counts is None):
             n_bytes += utf8_length(text, name) * count
             n_characters += len(text) * count
+        if self.summary is not None:
+            n_bytes = max(n_bytes, self.summary.n_bytes)
         object.__setattr__(self, "n_bytes", n_bytes)
-        object.__setattr__(self, "n_characters", n_characters)
+        object.__setattr__(self, "_n_characters", n_characters)
+
+    @property
+    def n_characters(self) -> int:
+        """The number of characters; each of `word_counts` is counted as often as it occurs."""
+        if self._n_characters is None:
+            files = cast("FileTexts", self.documents)
+            n = sum(len(text) for place in range(len(files)) for _, text in files.pieces(place))
+            object.__setattr__(self, "_n_characters", n)
+        return cast("int", self._n_characters)
 
     @property
     def sha256(self) -> str:
@@ -111,6 +160,12 @@ class Corpus(Immutable):
 
     def _digest(self) -> str:
         digest = hashlib.sha256(b"documents" if self.word_counts is None else b"word counts")
+        if isinstance(self.documents, FileTexts):
+            for place, size in enumerate(self.documents.sizes):
+                digest.update(b"1 %d:" % size)
+                for piece, _ in self.documents.pieces(place):
+                    digest.update(piece)
+            return digest.hexdigest()
         for text, count in self._weighted():
             if len(text) <= _PIECE:
                 data = text.encode()
@@ -121,6 +176,9 @@ class Corpus(Immutable):
             digest.update(b"%d %d:" % (count, sum(map(len, in_pieces(text)))))
             for piece in in_pieces(text):
                 digest.update(piece)
+        if self.summary is not None:
+            described = json.dumps([digest.hexdigest(), *self.summary]).encode()
+            return hashlib.sha256(described).hexdigest()
         return digest.hexdigest()
 
     def _weighted(self) -> Iterable[tuple[str, int]]:
@@ -139,7 +197,8 @@ class Corpus(Immutable):
         words = None if self.word_counts is None else dict(self.word_counts)
         notes = self.file_notes
         parts = (self.documents, self.names, words, notes, self.encodings, self.places)
-        return Corpus, (*parts, self.divided, self.units, dict(self.columns), self.how)
+        further = self.divided, self.units, dict(self.columns), self.how, self.summary, self.text
+        return Corpus, (*parts, *further)
 
     @classmethod
     def from_text(cls, text: str, name: str = "text") -> Corpus:
@@ -186,8 +245,14 @@ class Corpus(Immutable):
         return corpus
 
     @classmethod
-    def from_word_counts(cls, word_counts: Mapping[str, int]) -> Corpus:
+    def from_word_counts(
+        cls, word_counts: Mapping[str, int] | WordCounts, text: Corpus | None = None
+    ) -> Corpus:
         """Make a corpus of ready-made pre-tokens with their counts.
+
+        Of counts that `read_counts` or `count_words` returned, it has the size of the text that was
+        counted, and its hash covers all that is known of that text; `text` is a sample to measure
+        on, which is not trained on.
 
         Raises EmptyCorpusError, and CorpusError for an empty word, a count below 1, and counts
         whose sum exceeds 64 bits.
@@ -195,6 +260,16 @@ class Corpus(Immutable):
         >>> Corpus.from_word_counts({"hug": 10, "ugg": 5}).n_bytes
         45
         """
+        if isinstance(word_counts, WordCounts):
+            summary = word_counts.summary
+            if summary.n_bytes > MAX_SUM:
+                raise CorpusError(
+                    f"The words are said to come from {summary.n_bytes:,} bytes of text, more than "
+                    "64 bits can count. Count again."
+                )
+            words = map(bytes.decode, word_counts.pretokens.words)
+            counts = dict(zip(words, word_counts.pretokens.counts.tolist(), strict=True))
+            return cls((), (), counts, summary=summary, text=text)
         check_word_counts(word_counts)
         corpus = cls((), (), {word: int(count) for word, count in word_counts.items()})
         check_total(corpus.word_counts or {})
@@ -222,7 +297,8 @@ class Corpus(Immutable):
 
         Part of the count of frequent words is held out, and rare words whole. The `how` of the
         held-out part says what was held out. If the corpus is too small to divide, the held-out
-        part is empty (`n_bytes == 0`). The same seed gives the same parts.
+        part is empty (`n_bytes == 0`). The same seed gives the same parts. Counts of a text that is
+        not at hand are not divided: the held-out part is the text that came with them.
 
         Raises ConfigError for a share outside 0 <= share < 1, a seed that is not a whole number, an
         unknown `by`, and text that is all in one folder or under one value of the column.
@@ -240,6 +316,8 @@ class Corpus(Immutable):
             raise ArgumentTypeError(f"Expected a whole number as seed, got {describe(seed)}.")
         if by is not None:
             check_by(by)
+        if self.summary is not None:
+            return self, self.text or Corpus((), ())
         if self.word_counts is not None:
             part = held_out_words(self.word_counts, held_out_share, int(seed))
             rest = {word: n - part.get(word, 0) for word, n in self.word_counts.items()}
@@ -311,7 +389,7 @@ class Corpus(Immutable):
         >>> Corpus.from_word_counts({"hug": 10}).is_counted
         False
         """
-        return False
+        return self.summary is not None
 
     @property
     def cut_by(self) -> str | None:
@@ -320,7 +398,20 @@ class Corpus(Immutable):
         >>> Corpus.from_text("hug").cut_by is None
         True
         """
-        return None
+        return None if self.summary is None else self.summary.pretokenizer
+
+    def characters(self) -> str:
+        """Return the distinct characters, sorted; all of the text if only counts are known.
+
+        >>> Corpus.from_documents(["hugs", "ugg"]).characters()
+        'ghsu'
+        """
+        if self.summary is not None:
+            return self.summary.characters
+        seen = CharacterSet()
+        for text, _ in self._weighted():
+            seen.add(text)
+        return seen.listed()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -330,6 +421,100 @@ class Corpus(Immutable):
         ()
         """
         return tuple(group.sentence for group in group_notes(self.file_notes))
+
+    def count(self, pretokenizer: str = "gpt2") -> WordCounts:
+        """Count its words, as `count_words` does and raising what that raises.
+
+        >>> Corpus.from_text("hug hugs hug").count("whitespace").pretokens.words
+        (b'hug', b'hugs')
+        """
+        import bpe_core as bpe
+
+        return bpe.count_words(self, pretokenizer)
+
+    def save(self, to: Path) -> None:
+        """Write a corpus that was not split to an existing folder, as plain files. Raises OSError.
+
+        `text` has the documents one after another in UTF-8, `lengths.npy` the bytes of each, and
+        `corpus.json` their names and the rest.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Corpus.from_documents(["hug", "hugs"]).save(Path(folder))
+        ...     Corpus.open(Path(folder)).documents
+        ('hug', 'hugs')
+        """
+        words = self.word_counts
+        texts: Sequence[str] = self.documents if words is None else tuple(words)
+        lengths = np.zeros(len(texts), np.int64)
+        with (to / _TEXT).open("wb") as file:
+            for number, text in enumerate(texts):
+                lengths[number] = file.write(text.encode())
+        np.save(to / _LENGTHS, lengths, allow_pickle=False)
+        head: dict[str, Any] = {
+            "names": self.names,
+            "counts": None if words is None else list(words.values()),
+            "notes": self.file_notes,
+            # A single one if they are all the same.
+            "encodings": self.encodings[: 1 if len(set(self.encodings)) == 1 else None],
+            "columns": dict(self.columns),
+            "sha256": self.sha256,
+            "summary": None if self.summary is None else self.summary._asdict(),
+        }
+        if self.text is not None:
+            (to / _SAMPLE).mkdir()
+            self.text.save(to / _SAMPLE)
+        (to / _HEAD).write_text(json.dumps(head, ensure_ascii=False), "utf-8", newline="")
+
+    @classmethod
+    def open(cls, folder: Path, *, stays_on_disk: bool = False) -> Corpus:
+        """Return the corpus in a folder; its documents can stay there until they are needed.
+
+        Raises FormatError if the files are damaged or missing.
+        """
+        try:
+            head: dict[str, Any] = json.loads(read_regular(folder / _HEAD))
+            with open_regular(folder / _LENGTHS) as file:
+                lengths = np.lib.format.read_array(file, allow_pickle=False)
+            filed = FiledTexts(folder / _TEXT, lengths)
+            texts = filed if stays_on_disk else filed[:]
+            counts = head["counts"]
+            found = head["encodings"]
+            corpus = cls(
+                texts if counts is None else (),
+                tuple(map(str, head["names"])),
+                None if counts is None else dict(zip(texts, map(int, counts), strict=True)),
+                tuple(Note(*note) for note in head["notes"]),
+                tuple(found) * (len(texts) if len(found) == 1 else 1),
+                columns={name: tuple(values) for name, values in head["columns"].items()},
+                summary=None if head["summary"] is None else CountsSummary(**head["summary"]),
+                text=cls.open(folder / _SAMPLE) if (folder / _SAMPLE).is_dir() else None,
+            )
+            expected = str(head["sha256"])
+        except (*ARRAY_DAMAGE, BpeError) as error:
+            raise FormatError("A corpus kept on disk is damaged. Give its files again.") from error
+        if corpus.sha256 != expected:
+            raise FormatError("A corpus kept on disk is not the one that was written.")
+        return corpus
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of the files that the documents are from; all rows of a table are from one.
+
+        >>> Corpus.from_documents(["a", "b"], ["t.csv row 1", "t.csv row 2"]).files
+        ('t.csv',)
+        """
+        return tuple(dict.fromkeys(map(file_name, self.names)))
+
+    @property
+    def excerpts(self) -> Corpus:
+        """The documents by which guesses of their encoding can be judged."""
+        return self.text or self
+
+    @property
+    def beginnings(self) -> tuple[str, ...]:
+        """The first hundred documents, cut to 10,000 characters each."""
+        return tuple(text[:_BEGINNING] for text in self.documents[:_BEGINNINGS])
 
     @property
     def n_sources(self) -> int:
@@ -346,6 +531,10 @@ class Corpus(Immutable):
             n == 0 or pieces[n - 1][0] != name or pieces[n - 1][1] >= start
             for n, (name, start) in enumerate(pieces)
         )
+
+    def read(self) -> Corpus:
+        """Return the corpus itself, as one that stays on disk is read."""
+        return self
 
     def composition(self) -> Composition:
         """Return the shares of each file, file type and script, the largest first.
@@ -409,6 +598,11 @@ one with Corpus.from_text or read_corpus.
         return given
     check_texts(given)
     return Corpus.from_documents(given)
+
+
+def corpus_or_counts(given: Corpus | WordCounts | Iterable[str]) -> Corpus | WordCounts:
+    """Return what can be trained on: word counts as they are, anything else as `to_corpus` does."""
+    return given if isinstance(given, WordCounts) else to_corpus(given)
 
 
 def in_pieces(text: str) -> Iterator[bytes]:

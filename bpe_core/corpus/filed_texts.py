@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
+import os
 import weakref
 from abc import abstractmethod
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import overload
@@ -12,8 +14,12 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.corpus.encoding_guess import JUDGED_BYTES
+from bpe_core.corpus.file_kinds import is_plain_text
 from bpe_core.corpus.spans import Span
-from bpe_core.errors import CorpusError, explain
+from bpe_core.corpus.text_decoding import decoded, read_pieces
+from bpe_core.corpus.urls import reading
+from bpe_core.errors import CorpusError, EmptyCorpusError, UnsupportedFileError, explain
 from bpe_core.files import open_regular
 
 
@@ -98,6 +104,61 @@ class TextsWriter:
                 f"{self._path} cannot be written: {explain(error, '')} Set TMPDIR to another "
                 "folder."
             ) from None
+
+
+class FileTexts(_Texts):
+    """Files of plain UTF-8 text, each one text, read only when they are needed.
+
+    A byte order mark is left out. Raises CorpusError for a path that cannot be opened,
+    EmptyCorpusError, and UnsupportedFileError for tables, compressed files and other encodings.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".txt") as file:
+    ...     _ = Path(file.name).write_text("hug hugs")
+    ...     texts = FileTexts([file.name])
+    ...     texts.n_bytes, texts[:]
+    (8, ('hug hugs',))
+    """
+
+    def __init__(self, paths: Iterable[str | os.PathLike[str]]) -> None:
+        self.paths = tuple(map(Path, paths))
+        self._begins: list[int] = []
+        """The byte at which each file's text starts."""
+        self.sizes: list[int] = []
+        for path in self.paths:
+            with reading(os.fspath(path)) as file:
+                head = file.read(JUDGED_BYTES)
+                size = os.fstat(file.fileno()).st_size
+            if not is_plain_text(head, path.name):
+                raise UnsupportedFileError(
+                    f"{path.name} is not plain UTF-8 text, and only that can be streamed. Unpack "
+                    "or convert it, or pass fewer or smaller files."
+                )
+            begin = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
+            self._begins.append(begin)
+            self.sizes.append(size - begin)
+        self.n_bytes = sum(self.sizes)
+        if not self.n_bytes:
+            raise EmptyCorpusError("The corpus is empty: give at least one character.")
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def pieces(self, place: int) -> Iterator[tuple[bytes, str]]:
+        """Yield a text in pieces that end between characters, each as UTF-8 and as a str.
+
+        Raises TextDecodingError with the first byte that is not UTF-8, and CorpusError for a file
+        that shrinks meanwhile; what is appended to one is not read.
+        """
+        path, begin = self.paths[place], self._begins[place]
+        end = begin + self.sizes[place]
+        with reading(os.fspath(path)) as file:
+            file.seek(begin)
+            for at, piece in read_pieces(file, path.name, end, begin, end):
+                yield piece, decoded(piece, path.name, at)
+
+    def _read(self, place: int) -> str:
+        return "".join(text for _, text in self.pieces(place))
 
 
 class CutTexts(_Texts):

@@ -11,7 +11,7 @@ from bpe_core.checks import several
 from bpe_core.corpus.budget import Budget
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.file_kinds import HELD_OUT_ENDING
-from bpe_core.corpus.filed_texts import TextsWriter
+from bpe_core.corpus.filed_texts import FileTexts, TextsWriter
 from bpe_core.corpus.held_out_file import read_held_out
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.readers import (
@@ -153,6 +153,25 @@ def read_corpus(
             else {kept_column: tuple(document.value for document in documents)}
         ),
     )
+
+
+def stream_corpus(paths: Iterable[str | PathLike[str]]) -> Corpus:
+    """Make a corpus of text files, each one document, which are read only when they are needed.
+
+    Counting reads them once, piece by piece, so they can be larger than memory. They must be UTF-8;
+    a byte order mark is left out. Raises CorpusError for a path that cannot be opened,
+    EmptyCorpusError, and UnsupportedFileError for tables, compressed files and other encodings,
+    which `read_corpus` can read.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "hug.txt")
+    ...     _ = path.write_text("hug hugs")
+    ...     stream_corpus([path]).n_bytes
+    8
+    """
+    texts = FileTexts(paths)
+    return Corpus(texts, tuple(path.name for path in texts.paths))
 
 
 def _ignore(_: float) -> None:

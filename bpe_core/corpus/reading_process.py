@@ -16,15 +16,12 @@ from typing import Final, TypeVar
 import regex
 
 from bpe_core.corpus.columns import TableColumns
-from bpe_core.corpus.composition import file_name
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.corpus_files import (
     Filed,
     FiledCorpus,
     Parts,
     measure_text,
-    read_corpus_files,
-    write_corpus,
 )
 from bpe_core.corpus.file_kinds import HEAD_BYTES, is_packed
 from bpe_core.corpus.read import read_corpus
@@ -100,7 +97,7 @@ def read_in_process(
         filed = _ask(read_files, folder, *asked, on_progress=on_progress)
         if filed is not None:
             return filed_corpus(folder, filed)
-        corpus = read_corpus_files(folder)
+        corpus = Corpus.open(folder)
         shutil.rmtree(folder, ignore_errors=True)
         return corpus
 
@@ -126,7 +123,7 @@ def read_beginning_in_process(
         names = [upload.name for upload in uploads]
         asked = names, choices, max_characters
         n_characters = _ask(read_beginning, folder, *asked, on_progress=on_progress)
-        corpus = read_corpus_files(folder)
+        corpus = Corpus.open(folder)
         shutil.rmtree(folder, ignore_errors=True)
     return corpus, n_characters
 
@@ -197,7 +194,7 @@ def read_files(
 ) -> Filed | None:
     """Read the uploads of a folder, and write their corpus to it; return None for a small one."""
     corpus = _read(folder, names, choices, report)
-    write_corpus(folder, corpus)
+    corpus.save(folder)
     if corpus.n_bytes <= MAX_BYTES_IN_MEMORY:
         return None
     report(0.6, must_arrive=True)
@@ -210,7 +207,7 @@ def read_files(
         n_bytes=corpus.n_bytes,
         sha256=corpus.sha256,
         n_sources=corpus.n_sources,
-        files=tuple(dict.fromkeys(map(file_name, corpus.names))),
+        files=corpus.files,
         notes=corpus.file_notes,
         excerpts=_excerpts(corpus),
         share=share,
@@ -225,7 +222,7 @@ def read_beginning(
 ) -> int:
     """Write the first documents of the uploads of a folder to it; return the characters of all."""
     corpus = _read(folder, names, choices, report)
-    write_corpus(folder, _beginning(corpus, max_characters))
+    _beginning(corpus, max_characters).save(folder)
     return corpus.n_characters + max(0, len(corpus.documents) - 1)
 
 
@@ -238,9 +235,9 @@ def describe_tables(
 
 def divide_corpus(folder: Path, share: float, by: str | None, text: Path | None) -> Parts:
     """Return the figures of the corpus in a folder as it is divided, or as `text` is held out."""
-    corpus = read_corpus_files(folder, stays_on_disk=True)
+    corpus = Corpus.open(folder, stays_on_disk=True)
     if text is not None:
-        return _parts(*corpus.hold_out(read_corpus_files(text, stays_on_disk=True)))
+        return _parts(*corpus.hold_out(Corpus.open(text, stays_on_disk=True)))
     return _parts(*corpus.split(share, by=by))
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from bpe_core.corpus.corpus import Corpus, in_pieces
+from bpe_core.corpus.filed_texts import FileTexts
 from bpe_core.corpus.held_out import Split, check_split_by
 from bpe_core.errors import FormatError
 
@@ -111,6 +112,9 @@ def hash_documents(texts: Iterable[str]) -> list[int]:
     >>> hash_documents(["hug", "hug"])
     [8280380719837777762, 8280380719837777762]
     """
+    if isinstance(texts, FileTexts):
+        files = map(texts.pieces, range(len(texts)))
+        return [hash_pieces(piece for piece, _ in pieces) for pieces in files]
     return [hash_pieces(in_pieces(text)) for text in texts]
 
 

@@ -1,22 +1,120 @@
-"""Read words with their counts from text, and add counts up exactly, within 64 bits."""
+"""The distinct words of a text and how often each occurs; counts add up exactly, within 64 bits."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import describe, is_a, is_whole
+from bpe_core.corpus.held_out import Split
 from bpe_core.errors import ArgumentTypeError, CorpusError, EmptyCorpusError
-from bpe_core.types import PretokenCounts
+from bpe_core.types import Base, Immutable, PretokenCounts
 
 _MAX_DIGITS = 15
 MAX_COUNT = 10**_MAX_DIGITS - 1
 """The largest count that a text may state: JavaScript, and so every page, shows it exactly."""
 MAX_SUM = int(np.iinfo(np.int64).max)
 """The largest number that an int64 holds."""
+
+
+class CountsSummary(NamedTuple):
+    """What is known of the text that was counted; stored as JSON in a counts file."""
+
+    pretokenizer: str | None
+    """What cut the text into words; None if the file does not say."""
+    n_bytes: int
+    """The size of the text as UTF-8."""
+    sha256: str
+    """The identity of the corpus; in a file made elsewhere, a hash of the words and counts."""
+    characters: str
+    """All characters of the text, sorted, including those of dropped words and white space."""
+    floor: int = 1
+    """Words that occur less often were dropped."""
+    dropped_words: int = 0
+    dropped_occurrences: int = 0
+
+
+class WordCounts(Immutable):
+    """The distinct words of a text, as one pre-tokenizer cuts it, and how often each occurs.
+
+    Training learns from them, and a counts file holds them.
+
+    >>> import bpe_core as bpe
+    >>> counts = bpe.count_words(["hug hugs hug"])
+    >>> counts.pretokens.words, counts.pretokens.counts.tolist(), counts.summary.pretokenizer
+    ((b'hug', b' hugs', b' hug'), [1, 1, 1], 'gpt2')
+    """
+
+    __slots__ = ("_divided", "_pretokens", "_summary")
+    __hash__: ClassVar[None]  # pyright: ignore[reportIncompatibleMethodOverride]
+
+    def __init__(
+        self,
+        pretokens: PretokenCounts,
+        summary: CountsSummary | Callable[[], CountsSummary],
+        divided: Split | None = None,
+    ) -> None:
+        self._pretokens = pretokens
+        self._summary = summary
+        self._divided = divided
+
+    @property
+    def pretokens(self) -> PretokenCounts:
+        """In the order of first occurrence, or of the rows of a file made elsewhere."""
+        return self._pretokens
+
+    @property
+    def summary(self) -> CountsSummary:
+        """What is known of the text; its hash may still be computed by another thread."""
+        if callable(self._summary):
+            self._summary = self._summary()
+        return self._summary
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the text as UTF-8."""
+        return self.summary.n_bytes
+
+    @property
+    def divided(self) -> Split | None:
+        """How the text was divided from a corpus."""
+        return self._divided
+
+    def symbols(self, base: Base) -> frozenset[bytes]:
+        """Return the base symbols that occur in the text.
+
+        >>> import bpe_core as bpe
+        >>> sorted(bpe.count_words(["é"]).symbols("bytes"))
+        [b'\\xa9', b'\\xc3']
+        """
+        return symbols_of(self.summary.characters, base)
+
+    def with_pretokens(self, pretokens: PretokenCounts) -> WordCounts:
+        """Return other words of the same text, such as those without rare characters."""
+        return WordCounts(pretokens, self._summary, self._divided)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, WordCounts):
+            return NotImplemented
+        return self.pretokens == other.pretokens and self.summary == other.summary
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return WordCounts, (self.pretokens, self.summary, self.divided)
+
+
+def symbols_of(characters: str, base: Base) -> frozenset[bytes]:
+    """Return the base symbols of some characters.
+
+    >>> sorted(symbols_of("né", "characters"))
+    [b'n', b'\\xc3\\xa9']
+    """
+    if base == "characters":
+        return frozenset(character.encode() for character in characters)
+    return frozenset(bytes([byte]) for byte in characters.encode())
 
 
 def parse_word_counts(text: str) -> dict[str, int]:

@@ -4,8 +4,8 @@ In: a corpus, or files too large for memory, and a pre-tokenizer. Out: `Pretoken
 order of first occurrence. Pairs are not counted here: the trainers do that.
 
 Open `words` first: it counts in plain Python, or has `compiled` do the same with kernels.
-`streamed` reads files in pieces. `counts_file` keeps counts in Parquet files, and `counts_cut`
-makes them and checks which pre-tokenizer cut the words.
+`count` counts a corpus, in memory or in files that stay on disk, and checks which pre-tokenizer cut
+words that are counted already. `counts_file` keeps counts in Parquet files.
 `word_row` arranges the result for training. `bpe_scale` counts more text than one machine holds.
 """
 
@@ -15,10 +15,8 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.counting.counts_cut import as_counted, count_words, of_corpus
+    from bpe_core.counting.count import check_cut, count_corpus, count_words
     from bpe_core.counting.counts_file import (
-        CountsSummary,
-        WordCounts,
         add_up,
         find_characters,
         merge_counts,
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     )
     from bpe_core.counting.counts_process import is_counts_file, read_counts_in_process
     from bpe_core.counting.metaspace_words import choose_characters, list_characters
-    from bpe_core.counting.streamed import StreamedCorpus, count_stream, stream_corpus
     from bpe_core.counting.word_row import (
         BYTES_A_SLOT,
         NEVER,
@@ -39,7 +36,6 @@ if TYPE_CHECKING:
         lay_out_pretokens,
     )
     from bpe_core.counting.words import (
-        CountedCorpus,
         count_in_runs,
         count_pretokens,
         no_pretokens,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any, BinaryIO, Final, cast
 
@@ -18,6 +17,7 @@ from bpe_core.checks import several
 from bpe_core.corpus import (
     MAX_SUM,
     CountsSummary,
+    WordCounts,
     check_pretokens,
     check_sum,
     damage_named,
@@ -29,33 +29,13 @@ from bpe_core.corpus import (
 )
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, UnsupportedFileError
 from bpe_core.extras import import_arrow
-from bpe_core.types import Base, PretokenCounts
+from bpe_core.types import PretokenCounts
 from bpe_core.unicode import are_whole_characters
 
 KEY: Final = b"bpe_core"
 """The key of the metadata in a file's schema."""
 _VERSION: Final = 1
 _ROWS: Final = 1 << 18
-
-
-@dataclass(frozen=True, slots=True)
-class WordCounts:
-    """The distinct words of a corpus with their counts, as a counts file holds them."""
-
-    pretokens: PretokenCounts
-    """In the order of first occurrence, or of the rows of a file made elsewhere."""
-    summary: CountsSummary
-
-    def symbols(self, base: Base) -> frozenset[bytes]:
-        """Return the base symbols that occur in the corpus.
-
-        >>> import bpe_core as bpe
-        >>> sorted(bpe.count_words(["é"]).symbols("bytes"))
-        [b'\\xa9', b'\\xc3']
-        """
-        if base == "characters":
-            return frozenset(character.encode() for character in self.summary.characters)
-        return frozenset(bytes([byte]) for byte in self.summary.characters.encode())
 
 
 def summarize_counts(pretokens: PretokenCounts, pretokenizer: str | None) -> CountsSummary:

@@ -11,9 +11,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus import PARQUET_MARK, Corpus, CountsCorpus, CountsSummary
-from bpe_core.counting.counts_cut import as_corpus
-from bpe_core.counting.counts_file import KEY, WordCounts, counts_in
+from bpe_core.corpus import PARQUET_MARK, Corpus, CountsSummary, WordCounts
+from bpe_core.counting.counts_file import KEY, counts_in
 from bpe_core.errors import ProcessError, UnsupportedFileError
 from bpe_core.extras import needs_extra
 from bpe_core.processes import Limits
@@ -46,7 +45,7 @@ def is_counts_file(data: bytes) -> bool:
     return columns and KEY in footer
 
 
-def read_counts_in_process(data: bytes, name: str, sample: Corpus | None = None) -> CountsCorpus:
+def read_counts_in_process(data: bytes, name: str, sample: Corpus | None = None) -> Corpus:
     """Read a counts file as a corpus, with a sample of the text if there is one.
 
     Raises UnsupportedFileError for a file that is not valid, takes too much memory or time, or has
@@ -62,7 +61,7 @@ def read_counts_in_process(data: bytes, name: str, sample: Corpus | None = None)
         ) from None
     letters, counts, summary = found
     words = PretokenCounts.of_letters(letters, counts)
-    return as_corpus(WordCounts(words, summary), sample)
+    return Corpus.from_word_counts(WordCounts(words, summary), sample)
 
 
 def read_words(

@@ -6,14 +6,13 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import TypeVar
 
 import numpy as np
 
-from bpe_core.corpus import Corpus, Split
+from bpe_core.corpus import Corpus
 from bpe_core.counting.metaspace_words import normalize_words, write_words
 from bpe_core.errors import EmptyCorpusError
 from bpe_core.kernels import use_kernels
@@ -26,25 +25,6 @@ _Item = TypeVar("_Item")
 
 _BLOCK_CHARACTERS = 1 << 18
 _SAFE_CUT = re.compile(r"[a-z](?=[ \n])")
-
-
-@dataclass(frozen=True, slots=True)
-class CountedCorpus:
-    """A corpus as training needs it: its counted pre-tokens, its size and its hash."""
-
-    pretokens: PretokenCounts
-    n_bytes: int
-    wait_for_sha256: Callable[[], str]
-    """Returns the hash, which another thread may still be computing."""
-    symbols: frozenset[bytes]
-    """The base symbols that occur; empty if all 256 bytes are used anyway."""
-    divided: Split | None = None
-    """How the text was divided from a corpus."""
-
-    @property
-    def sha256(self) -> str:
-        """As `Corpus.sha256` of the same texts; empty if counting was cancelled."""
-        return self.wait_for_sha256()
 
 
 class ReadShare:

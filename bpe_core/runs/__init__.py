@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         spell_in_bytes,
         spelled_by,
     )
-    from bpe_core.runs.counting import count
     from bpe_core.runs.largest_size import LargestSize, largest_vocab_size
     from bpe_core.runs.pair_lives import PairLife, PairLives
     from bpe_core.runs.pair_statistics import (
@@ -49,6 +48,6 @@ if TYPE_CHECKING:
     from bpe_core.runs.sample_checks import SampleFigures, check_parts, sample_check, tokens_by_cut
     from bpe_core.runs.stop_reasons import by_heart_sentence, count_once, stop_sentence, times
     from bpe_core.runs.token_curves import count_ids, lay_out_tokens
-    from bpe_core.runs.training import learn_run, train
+    from bpe_core.runs.training import count, learn_run, train
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -5,27 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from importlib import import_module
 from typing import Unpack
 
 import numpy as np
 
-from bpe_core.corpus import Corpus, to_corpus
+from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts, symbols_of
 from bpe_core.counting import (
-    CountedCorpus,
     Layout,
-    StreamedCorpus,
-    WordCounts,
+    check_cut,
     choose_characters,
+    count_corpus,
     lay_out_pretokens,
+    no_pretokens,
+    word_symbols,
 )
 from bpe_core.errors import ArgumentTypeError, ConfigError
-from bpe_core.kernels import without_garbage_collection
+from bpe_core.kernels import wait_for_kernels, without_garbage_collection, worth_waiting_for
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.runs.config_checks import check_config
 from bpe_core.runs.continuation import Continuation, MergeTerms
-from bpe_core.runs.counting import count, wait_if_worth_it
 from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import RunOrigin, TrainingRun
 from bpe_core.tokenizer import Tokenizer, TokenTable
@@ -40,7 +39,7 @@ from bpe_core.types import TrainingConfig, TrainingProgress, TrainingSettings
 
 
 def train(
-    corpus: Corpus | StreamedCorpus | CountedCorpus | WordCounts | Iterable[str],
+    corpus: Corpus | WordCounts | Iterable[str],
     config: TrainingConfig | None = None,
     on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -77,24 +76,31 @@ def train(
     260
     """
     started = time.perf_counter()
-    if not isinstance(corpus, (StreamedCorpus, CountedCorpus, WordCounts)):
-        corpus = to_corpus(corpus)
+    corpus = corpus_or_counts(corpus)
     config = _config(config, settings)
     # Fail before the corpus is read if even the smallest alphabet does not fit.
     vocabulary = GrowingVocabulary(config, ())
     n_merges = config.vocab_size - len(vocabulary)
     watch = Watch(n_merges, started, on_progress, should_stop, on_counting)
+    has_all, base = _has_all_bytes(config) or config.byte_fallback, config.base
     counted = count(
         corpus,
         config.pretokenizer,
-        None if _has_all_bytes(config) or config.byte_fallback else config.base,
         watch,
-        check=partial(GrowingVocabulary, config),  # fail early if the alphabet does not fit
+        lists_characters=not has_all,
+        # Fail early if the alphabet does not fit.
+        check=lambda characters: GrowingVocabulary(config, symbols_of(characters, base)),
     )
+    if has_all:
+        alphabet = frozenset[bytes]()
+    elif get_pretokenizer(config.pretokenizer).normalizer is None:
+        alphabet = counted.symbols(base)
+    else:  # without characters of the text that no word has any more
+        alphabet = word_symbols(counted.pretokens, base)
     if config.byte_fallback:
         words, alphabet = choose_characters(counted.pretokens, config.character_coverage)
-        counted = replace(counted, pretokens=words, symbols=alphabet)
-    vocabulary = GrowingVocabulary(config, counted.symbols)
+        counted = counted.with_pretokens(words)
+    vocabulary = GrowingVocabulary(config, alphabet)
     watch.merges_wanted = config.vocab_size - len(vocabulary)
     return learn_run(
         counted,
@@ -106,6 +112,46 @@ def train(
         config,
         watch,
     )
+
+
+def count(
+    corpus: Corpus | WordCounts,
+    pretokenizer: str,
+    watch: Watch,
+    *,
+    lists_characters: bool = False,
+    check: Callable[[str], object] | None = None,
+) -> WordCounts:
+    """Count the words of a corpus, or check that words were cut by a pre-tokenizer.
+
+    `lists_characters` and `check` are as in `count_corpus`. Raises `EmptyCorpusError` if the
+    pre-tokenizer finds nothing.
+
+    >>> count(Corpus.from_text("hug hugs"), "gpt2", Watch(1, 0.0, None, None)).pretokens.words
+    (b'hug', b' hugs')
+    """
+    if isinstance(corpus, WordCounts):
+        counted = check_cut(corpus, pretokenizer)
+    else:
+        if corpus.word_counts is None:
+            _wait_if_worth_it(corpus.n_bytes, watch)
+        counted = count_corpus(
+            corpus,
+            get_pretokenizer(pretokenizer),
+            lists_characters=lists_characters,
+            check=check,
+            should_stop=watch.asked_to_stop,
+            on_progress=watch.on_counting,
+        )
+    if not counted.pretokens.n_words and not watch.stopped:
+        raise no_pretokens(pretokenizer, counted.summary.n_bytes)
+    return counted
+
+
+def _wait_if_worth_it(n_bytes: int, watch: Watch) -> None:
+    """Wait until the kernels are compiled if that is faster for `n_bytes` of text."""
+    if worth_waiting_for(n_bytes):
+        wait_for_kernels(watch.report_compiling, watch.asked_to_stop)
 
 
 def _config(config: TrainingConfig | None, settings: TrainingSettings) -> TrainingConfig:
@@ -160,7 +206,7 @@ def _build_tokenizer(
 
 
 def learn_run(
-    counted: CountedCorpus,
+    counted: WordCounts,
     layout: Layout,
     vocabulary: GrowingVocabulary | ContinuedVocabulary,
     build_tokenizer: Callable[[LearnedMerges], Tokenizer],
@@ -175,13 +221,14 @@ def learn_run(
     tokenizer once the vocabulary holds the new tokens. `continues` says what the run begins with;
     None if it begins with the alphabet. `merge_terms` chooses the merges that come first.
 
+    >>> from bpe_core.corpus import CountsSummary
     >>> from bpe_core.counting import lay_out_pretokens
     >>> from bpe_core.types import PretokenCounts
     >>> words = PretokenCounts((b"aa",), np.array([5]))
     >>> config = TrainingConfig(2, base="characters", special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, [b"a"])
     >>> run = learn_run(
-    ...     CountedCorpus(words, 10, lambda: "", frozenset()),
+    ...     WordCounts(words, CountsSummary("none", 10, "", "a")),
     ...     lay_out_pretokens(words, "characters", vocabulary.base_ids),
     ...     vocabulary,
     ...     lambda learned: Tokenizer(
@@ -199,7 +246,7 @@ def learn_run(
     counted_all = not watch.stopped
     n_symbols = layout.n_symbols
     watch.report(0, n_symbols, 0)
-    wait_if_worth_it(text_bytes(layout), watch)
+    _wait_if_worth_it(text_bytes(layout), watch)
     first = None if merge_terms is None else merge_terms(layout)
     if first is not None:
         layout = first.applied_to(layout)
@@ -213,8 +260,8 @@ def learn_run(
     run = TrainingRun(
         tokenizer=build_tokenizer(learned),
         config=config,
-        corpus_sha256=counted.sha256,
-        corpus_bytes=counted.n_bytes,
+        corpus_sha256=counted.summary.sha256,
+        corpus_bytes=counted.summary.n_bytes,
         pretokens=counted.pretokens,
         joined_at=learned.joined_at,
         stop_reason=learned.stop_reason if counted_all else "cancelled",

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.corpus import text_decoding
+from bpe_core.corpus import stream_corpus, text_decoding
 from bpe_core.counting import compiled as compiled_counting
-from bpe_core.counting import streamed, words
+from bpe_core.counting import count_corpus, words
 from bpe_core.counting.compiled import count_documents, count_sections
 from bpe_core.kernels import compile_kernels
 from bpe_core.pretokenizers import SCANNERS, blocks, get_pretokenizer, sections
@@ -191,10 +191,10 @@ def test_files_read_in_pieces_of_every_size_have_the_same_counts(
     monkeypatch.setattr(blocks, "sections", partial(sections, look_back=1))
     small = partial(count_sections, block_bytes=1)
     monkeypatch.setattr(compiled_counting, "count_sections", small)
-    corpus = streamed.stream_corpus([path])
+    corpus = stream_corpus([path])
     for size in range(1, corpus.n_bytes + 1):
         monkeypatch.setattr(text_decoding, "_PIECE", size)
-        found = streamed.count_stream(corpus, get_pretokenizer(name))
+        found = count_corpus(corpus, get_pretokenizer(name))
         assert_counts(found.pretokens, [get_pretokenizer(name).written(TEXT)], name)
 
 

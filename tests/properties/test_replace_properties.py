@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.adapting import extend, replace, shrink
-from bpe_core.counting import stream_corpus
+from bpe_core.corpus import stream_corpus
 from tests.adapting_reference import replace_reference
 from tests.strategies import word_counts
 

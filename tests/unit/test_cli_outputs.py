@@ -336,7 +336,7 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for name in (
         "bpe_core.corpus.read.read_corpus",
-        "bpe_core.counting.counts_cut.count_words",
+        "bpe_core.counting.count.count_words",
         "bpe_core.counting.counts_file.merge_counts",
         "bpe_core.formats.checking.opened_elsewhere.check_opens",
         "bpe_core.adapting.extending.extend",

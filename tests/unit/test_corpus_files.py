@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus import read_corpus_files, write_corpus
 
 HOSTILE = bpe.Corpus.from_documents(
     ["hug hugs\r\n" * 50, "", "\ufeffкот 漢字 😀 \0 <b>"], ["../a.txt", "b", "<script>"]
@@ -18,8 +17,8 @@ HOSTILE = bpe.Corpus.from_documents(
     "corpus", [HOSTILE, bpe.Corpus.from_word_counts({"hug": 10, "кот": 2**40})]
 )
 def test_a_corpus_comes_back_from_its_files(corpus: bpe.Corpus, tmp_path: Path) -> None:
-    write_corpus(tmp_path, corpus)
-    found = read_corpus_files(tmp_path)
+    corpus.save(tmp_path)
+    found = bpe.Corpus.open(tmp_path)
     assert found == corpus
     assert (found.documents, found.names) == (corpus.documents, corpus.names)
     assert (found.n_bytes, found.n_characters) == (corpus.n_bytes, corpus.n_characters)
@@ -27,12 +26,12 @@ def test_a_corpus_comes_back_from_its_files(corpus: bpe.Corpus, tmp_path: Path) 
 
 @pytest.mark.parametrize("name", ["text", "lengths.npy", "corpus.json"])
 def test_a_damaged_corpus_is_refused(name: str, tmp_path: Path) -> None:
-    write_corpus(tmp_path, HOSTILE)
+    HOSTILE.save(tmp_path)
     data = (tmp_path / name).read_bytes()
     for damaged in (b"", data[:-1], data[:20], bytes([data[0] ^ 1]) + data[1:]):
         (tmp_path / name).write_bytes(damaged)
         with pytest.raises(bpe.FormatError):
-            read_corpus_files(tmp_path)
+            bpe.Corpus.open(tmp_path)
     (tmp_path / name).unlink()
     with pytest.raises(bpe.FormatError):
-        read_corpus_files(tmp_path)
+        bpe.Corpus.open(tmp_path)

@@ -28,7 +28,7 @@ def test_a_runaway_pattern_is_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
         n_runs += 1
         raise bpe.PatternTimeoutError("did not finish")
 
-    monkeypatch.setattr(corpus_summary, "count_pretokens", run_away)
+    monkeypatch.setattr(corpus_summary, "count_corpus", run_away)
     corpus = bpe.Corpus.from_text("a pattern runs away here")
     for _ in range(2):
         found = pretoken_figures(corpus, r"regex:(a|aa)+$")

@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus import load_sample, read_corpus_files, write_corpus
-from bpe_core.counting.counts_cut import as_corpus
+from bpe_core.corpus import load_sample
 from bpe_core.counting.counts_file import KEY
 from bpe_core.kernels import compile_kernels
 from bpe_core.types import TieBreak
@@ -234,9 +233,9 @@ def test_the_command_line_counts_merges_and_trains(
 
 def test_counts_as_a_corpus_train_the_same_and_survive_the_disk(tmp_path: Path) -> None:
     counts = bpe.count_words(bpe.Corpus.from_text("hug hugs é\n" * 9), "whitespace")
-    corpus = as_corpus(counts, bpe.Corpus.from_text("hug"))
-    write_corpus(tmp_path, corpus)
-    read = read_corpus_files(tmp_path)
+    corpus = bpe.Corpus.from_word_counts(counts, bpe.Corpus.from_text("hug"))
+    corpus.save(tmp_path)
+    read = bpe.Corpus.open(tmp_path)
     assert read == corpus
     training, held_out = read.split(0.08)
     assert held_out.documents == ("hug",)

@@ -14,7 +14,7 @@ import pandas
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus import FileShare, HeldOut, Place, Split, read_corpus_files, write_corpus
+from bpe_core.corpus import FileShare, HeldOut, Place, Split
 from bpe_core.corpus.composition import ScriptShare, measure_composition
 from bpe_core.corpus.copies import find_copies
 
@@ -541,8 +541,8 @@ def test_all_rows_with_a_value_of_a_column_are_held_out(kind: str, tmp_path: Pat
         corpus.split(0.1, by="column:id")
     with pytest.raises(bpe.CorpusError, match="'nobody'"):
         bpe.read_corpus(path, "text", kept_column="nobody")
-    write_corpus(tmp_path, corpus)
-    assert read_corpus_files(tmp_path).columns == corpus.columns
+    corpus.save(tmp_path)
+    assert bpe.Corpus.open(tmp_path).columns == corpus.columns
 
 
 def test_columns_of_documents_need_a_value_for_each() -> None:
@@ -560,9 +560,9 @@ def test_a_corpus_on_disk_is_split_alike_and_never_held_whole(by: str, tmp_path:
     names = [f"{seed % 50}/{seed}.txt" for seed in range(len(documents))]
     corpus = bpe.Corpus.from_documents(documents, names)
     expected = corpus.split(SHARE, by=by)
-    write_corpus(tmp_path, corpus)
+    corpus.save(tmp_path)
     tracemalloc.start()
-    filed = read_corpus_files(tmp_path, stays_on_disk=True)
+    filed = bpe.Corpus.open(tmp_path, stays_on_disk=True)
     parts = filed.split(SHARE, by=by)
     assert parts == expected
     _, peak = tracemalloc.get_traced_memory()

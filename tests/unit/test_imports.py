@@ -76,10 +76,12 @@ FLOORS = {
         ("__init__",),
     ),
 }
-# `Tokenizer.from_file`, and names given in place of tokenizers, call public functions above them;
-# and what shows itself in a notebook imports, when it is asked to, what draws it.
+# `Corpus.count`, `Tokenizer.from_file`, and names given in place of tokenizers, call public
+# functions above them; and what shows itself in a notebook imports, when it is asked to, what draws
+# it.
 VIEWS = {"bpe_core.views.notebook"}
 CALLS_ABOVE = {
+    "bpe_core.corpus.corpus": {"bpe_core"},
     "bpe_core.tokenizer.tokenizer": {"bpe_core", *VIEWS},
     "bpe_core.tokenizer.protocol": {"bpe_core", *VIEWS},
     "bpe_core.runs.run": VIEWS,

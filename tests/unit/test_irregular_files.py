@@ -10,8 +10,7 @@ from click.testing import CliRunner
 
 import bpe_core as bpe
 from bpe_core.cli import commands
-from bpe_core.corpus import read_corpus_files, write_corpus
-from bpe_core.corpus.corpus_files import FILES
+from bpe_core.corpus.corpus import CORPUS_FILES
 from bpe_core.files import locked, read_regular
 from bpe_core.files.regular_files import NotRegularError
 from bpe_core.files.store import MANIFEST
@@ -114,13 +113,13 @@ def test_a_text_whose_file_is_not_one_is_kept_as_a_new_one(store: Path) -> None:
     assert load_text(other) == "pug"
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", CORPUS_FILES)
 def test_a_corpus_on_disk_is_damaged(name: str, tmp_path: Path) -> None:
     # The corpus is empty, because a pipe reports a size of 0 too.
-    write_corpus(tmp_path, bpe.Corpus((), ()))
+    bpe.Corpus((), ()).save(tmp_path)
     to_pipe(tmp_path / name)
     with pytest.raises(bpe.FormatError):
-        read_corpus_files(tmp_path)
+        bpe.Corpus.open(tmp_path)
 
 
 def test_a_tokenizer_to_work_on_is_not_read_from_a_pipe(tmp_path: Path) -> None:

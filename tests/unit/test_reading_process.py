@@ -29,7 +29,6 @@ from bpe_core.corpus import (
     reading_process,
     tables_in,
     worth_a_process,
-    write_corpus,
 )
 from bpe_core.corpus.corpus_files import measure_text
 from bpe_core.processes import stream
@@ -70,7 +69,7 @@ def test_a_large_corpus_has_the_figures_of_one_in_memory(tmp_path: Path) -> None
         assert corpus.divided(share) == tuple(map(measure_text, expected.split(share)))
     (tmp_path / "own").mkdir()
     own = bpe.Corpus.from_documents([expected.documents[1], "a hug"])
-    write_corpus(tmp_path / "own", own)
+    own.save(tmp_path / "own")
     held_out = corpus.divided(0.0, "upload:0", tmp_path / "own")
     assert held_out == tuple(map(measure_text, expected.hold_out(own)))
     shutil.rmtree(tmp_path / "own")

@@ -8,7 +8,8 @@ from typing import get_args
 import pytest
 
 import bpe_core as bpe
-from bpe_core.counting import count_pretokens, count_stream, seen_symbols, stream_corpus
+from bpe_core.corpus import hash_documents, stream_corpus
+from bpe_core.counting import count_corpus, count_pretokens, seen_symbols
 from bpe_core.kernels import compile_kernels
 from bpe_core.types import Base
 from tests.new_process import run_python
@@ -38,12 +39,13 @@ def test_streaming_counts_the_same_as_reading_whole_files(files: list[Path], nam
     streamed = stream_corpus(files)
     whole = bpe.read_corpus([path for path in files if path.stat().st_size])
     expected = count_pretokens(whole, pretokenizer)
-    for base in get_args(Base):
-        found = count_stream(streamed, pretokenizer, symbols_of=base)
-        assert found.pretokens.words == expected.words
-        assert found.pretokens.counts.tolist() == expected.counts.tolist()
-        assert found.symbols == seen_symbols(whole, base)
-        assert found.n_bytes == streamed.n_bytes == whole.n_bytes
+    found = count_corpus(streamed, pretokenizer, lists_characters=True)
+    assert found.pretokens.words == expected.words
+    assert found.pretokens.counts.tolist() == expected.counts.tolist()
+    assert {base: found.symbols(base) for base in get_args(Base)} == {
+        base: seen_symbols(whole, base) for base in get_args(Base)
+    }
+    assert found.n_bytes == streamed.n_bytes == whole.n_bytes
 
 
 @pytest.mark.slow
@@ -63,10 +65,34 @@ def test_training_on_a_stream_gives_the_same_run(files: list[Path]) -> None:
 def test_a_small_stream_is_counted_like_the_same_corpus(tmp_path: Path) -> None:
     path = tmp_path / "hug.txt"
     path.write_bytes("\ufeffhug hügs".encode())
-    found = count_stream(stream_corpus([path]), bpe.get_pretokenizer("gpt2"))
+    found = count_corpus(stream_corpus([path]), bpe.get_pretokenizer("gpt2"))
     whole = bpe.read_corpus(path)
     assert found.pretokens.words == (b"hug", " hügs".encode())
-    assert (found.sha256, found.n_bytes) == (whole.sha256, whole.n_bytes)
+    assert (found.summary.sha256, found.n_bytes) == (whole.sha256, whole.n_bytes)
+
+
+def test_a_corpus_of_files_is_one_like_any_other(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for path in paths:
+        path.write_text("\ufeffeine Größe\n" * 200 + f"the end of {path.name}\n")
+    streamed, whole = stream_corpus(paths), bpe.read_corpus(paths)
+    assert streamed == whole
+    assert streamed.documents[:] == whole.documents
+    assert (streamed.n_bytes, streamed.n_characters) == (whole.n_bytes, whole.n_characters)
+    assert streamed.characters() == whole.characters()
+    assert streamed.composition() == whole.composition()
+    assert streamed.split(0.1) == whole.split(0.1)
+    assert streamed.count("whitespace") == whole.count("whitespace")
+    assert hash_documents(streamed.documents) == hash_documents(whole.documents)
+
+
+def test_counts_equal_the_run_that_counts_by_itself() -> None:
+    corpus = bpe.Corpus.from_text("hug hugs hugging")
+    runs = [bpe.train(given, vocab_size=262) for given in (corpus, corpus.count())]
+    assert runs[0].tokenizer == runs[1].tokenizer
+    assert runs[0].corpus_sha256 == runs[1].corpus_sha256
+    with pytest.raises(bpe.ConfigError, match="cut by the pre-tokenizer whitespace, not by gpt2"):
+        bpe.train(corpus.count("whitespace"), vocab_size=262)
 
 
 @pytest.mark.slow
@@ -74,12 +100,12 @@ def test_a_stream_has_the_same_counts_without_kernels(
     files: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = [path for path in files if path.stat().st_size]
-    with_kernels = count_stream(stream_corpus(full), bpe.get_pretokenizer("gpt2"))
+    with_kernels = count_corpus(stream_corpus(full), bpe.get_pretokenizer("gpt2"))
     monkeypatch.setattr("bpe_core.counting.words.use_kernels", lambda n_bytes: False)
-    found = count_stream(stream_corpus(full), bpe.get_pretokenizer("gpt2"))
+    found = count_corpus(stream_corpus(full), bpe.get_pretokenizer("gpt2"))
     assert found.pretokens.words == with_kernels.pretokens.words
     assert found.pretokens.counts.tolist() == with_kernels.pretokens.counts.tolist()
-    assert found.sha256 == with_kernels.sha256
+    assert found.summary.sha256 == with_kernels.summary.sha256
 
 
 @pytest.mark.slow
@@ -99,7 +125,7 @@ def test_the_error_for_a_file_deleted_meanwhile_names_it(tmp_path: Path) -> None
     corpus = stream_corpus([path])
     path.unlink()
     with pytest.raises(bpe.CorpusError, match=r"gone\.txt' cannot be read: No such file"):
-        count_stream(corpus, bpe.get_pretokenizer("gpt2"))
+        count_corpus(corpus, bpe.get_pretokenizer("gpt2"))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +143,7 @@ def test_the_error_for_invalid_utf_8_names_the_byte(
     path.write_bytes(before + tail)
     place = rf"broken\.txt is not valid UTF-8 at byte {len(before):,} "
     with pytest.raises(bpe.TextDecodingError, match=place):
-        count_stream(stream_corpus([path]), bpe.get_pretokenizer("gpt2"))
+        count_corpus(stream_corpus([path]), bpe.get_pretokenizer("gpt2"))
 
 
 def test_text_appended_to_a_file_meanwhile_is_not_read(tmp_path: Path) -> None:
@@ -126,9 +152,9 @@ def test_text_appended_to_a_file_meanwhile_is_not_read(tmp_path: Path) -> None:
     corpus, whole = stream_corpus([path]), bpe.read_corpus(path)
     with path.open("a") as file:
         file.write("more\n")
-    found = count_stream(corpus, bpe.get_pretokenizer("gpt2"))
+    found = count_corpus(corpus, bpe.get_pretokenizer("gpt2"))
     assert found.pretokens.words == (b"line", b"\n")
-    assert found.sha256 == whole.sha256
+    assert found.summary.sha256 == whole.sha256
 
 
 def test_a_file_that_shrinks_meanwhile_is_refused(tmp_path: Path) -> None:
@@ -137,7 +163,7 @@ def test_a_file_that_shrinks_meanwhile_is_refused(tmp_path: Path) -> None:
     corpus = stream_corpus([path])
     path.write_text("line\n" * 199_999)
     with pytest.raises(bpe.CorpusError, match="had 1,000,000 bytes and now has 999,995"):
-        count_stream(corpus, bpe.get_pretokenizer("gpt2"))
+        count_corpus(corpus, bpe.get_pretokenizer("gpt2"))
 
 
 @pytest.mark.parametrize(
@@ -169,7 +195,7 @@ def test_training_on_a_large_file_needs_little_memory(tmp_path: Path) -> None:
             file.write(block)
     code = f"""
 from benchmarks.peak_memory import peak_megabytes
-from bpe_core.counting.streamed import stream_corpus
+from bpe_core.corpus import stream_corpus
 from bpe_core.runs.training import train
 from bpe_core.types import TrainingConfig
 train(stream_corpus([{str(path.parent / "small.txt")!r}]), TrainingConfig(2_000))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.counting import CountedCorpus, stream_corpus
+from bpe_core.corpus import stream_corpus
 from bpe_core.tokenizer import TokenTable
 from bpe_core.trainers import (
     GrowingVocabulary,
@@ -242,7 +242,8 @@ def test_a_held_out_part_without_text_has_no_tokens() -> None:
 def test_more_symbols_than_32_bits_can_index_are_refused_before_allocating(base: Base) -> None:
     words = tuple([b"a" * (1 << 20)] * (1 << 11))  # one shared object; 2 GB if laid out
     pretokens = PretokenCounts(words, np.ones(len(words), np.int64))
-    counted = CountedCorpus(pretokens, 1 << 31, lambda: "", frozenset({b"a"}))
+    summary = bpe.CountsSummary(CONFIG.pretokenizer, 1 << 31, "", "a")
+    counted = bpe.WordCounts(pretokens, summary)
     with pytest.raises(bpe.CorpusError, match=r"have 2,147,485,697 symbols.*2,147,483,647"):
         bpe.train(counted, replace(CONFIG, base=base))
 

@@ -25,8 +25,7 @@ from bpe_core.adapting import (
     remove_leaves,
 )
 from bpe_core.comparison import IntervalWords, describe_interval
-from bpe_core.corpus import Corpus, load_sample, read_corpus_files
-from bpe_core.counting import CountedCorpus
+from bpe_core.corpus import Corpus, WordCounts, load_sample
 from bpe_core.formats import term_to_dict
 from bpe_core.processes import Report
 from bpe_core.runs import Watch, count
@@ -213,16 +212,16 @@ def replace_here(
     )
 
 
-def _texts(folder: Path, split: TextSplit, base: Tokenizer) -> tuple[CountedCorpus, Corpus | None]:
+def _texts(folder: Path, split: TextSplit, base: Tokenizer) -> tuple[WordCounts, Corpus | None]:
     """Return the counted training text, whose text is then released, and the held-out text."""
-    corpus = read_corpus_files(folder, stays_on_disk=True)
+    corpus = Corpus.open(folder, stays_on_disk=True)
     if (folder / HELD_OUT_FOLDER).is_dir():
-        training, held_out = corpus.hold_out(read_corpus_files(folder / HELD_OUT_FOLDER))
+        training, held_out = corpus.hold_out(Corpus.open(folder / HELD_OUT_FOLDER))
     else:
         training, held_out = corpus.split(split.share, split.seed, split.by)
     return _counted(training, base), held_out if held_out.n_bytes else None
 
 
-def _counted(corpus: Corpus, base: Tokenizer) -> CountedCorpus:
+def _counted(corpus: Corpus, base: Tokenizer) -> WordCounts:
     watch = Watch(0, time.perf_counter(), None, None)
-    return count(corpus, base.pretokenizer.name, None, watch)
+    return count(corpus, base.pretokenizer.name, watch)

@@ -102,8 +102,7 @@ def choose_held_out(corpus: Corpus | FiledCorpus, columns: Sequence[str]) -> tup
     """Draw the choice; return the share in percent, and what is held out, as `divide` takes it."""
     by = USUAL
     if corpus.word_counts is None:
-        names = corpus.files if isinstance(corpus, FiledCorpus) else corpus.names
-        choices = _choices(names, columns)
+        choices = _choices(corpus.files, columns)
         by = st.selectbox(
             "What is held out",
             list(choices),

@@ -12,9 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bpe_core.comparison import flattery, unit_noun
 from bpe_core.corpus import (
     Corpus,
-    CountsCorpus,
     FiledCorpus,
-    TextFigures,
     load_sample,
     parse_word_counts,
     samples,
@@ -158,8 +156,8 @@ def show_corpus(chosen: ChosenCorpus, pretokenizer: str | None) -> bool:
             key="corpus_strip",
             figures=[*_sizes(training), *(pretokens or characters)],
         )
-        if isinstance(training, CountsCorpus):
-            st.markdown(f":gray[:small[{describe_counts(training)}]]")
+        if training.summary is not None:
+            st.markdown(f":gray[:small[{describe_counts(training.summary)}]]")
         show_composition(
             corpus_summary.composition(training),
             corpus_summary.composition(held_out) if held_out.n_bytes else None,
@@ -217,7 +215,8 @@ def _divide(
     Its size is written into the line at the row's start; all else is folded into the row.
     """
     corpus, title = found.corpus, found.title
-    if isinstance(corpus, CountsCorpus):
+    if corpus.is_counted:
+        corpus = corpus.read()
         st.markdown(f":gray[:small[{text_sentence(corpus)}]]", help=tooltip("Held-out text"))
         consists_of = _fold_parts(row)
         words = counted(len(corpus.word_counts or ()), "distinct word")
@@ -278,14 +277,11 @@ def _figure(n: int, noun: str, terms: Sequence[tuple[str, str]] = ()) -> Figure:
 
 def _pretokens(training: CorpusPart, pretokenizer: str | None) -> list[Figure] | None:
     """Return the counts of pre-tokens; empty if they are not counted, None if counting fails."""
-    if (
-        pretokenizer is None
-        or isinstance(training, TextFigures)
-        or (training.word_counts is None and training.n_bytes > corpus_summary.MAX_BYTES_COUNTED)
-    ):
+    at_hand = corpus_summary.text_to_count(training)
+    if pretokenizer is None or at_hand is None:
         return []
     with st.spinner("Counting pre-tokens"):
-        found = corpus_summary.pretoken_figures(training, pretokenizer)
+        found = corpus_summary.pretoken_figures(at_hand, pretokenizer)
     if isinstance(found, str):
         st.error(plain_markdown(found, 1_000))
         return None

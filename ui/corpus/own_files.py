@@ -110,12 +110,12 @@ def _note(use: Use, kept_id: str) -> None:
 
 
 def _checked(corpus: Corpus | FiledCorpus, max_bytes: int) -> Corpus:
-    if isinstance(corpus, FiledCorpus) or corpus.n_bytes > max_bytes:
+    if corpus.n_bytes > max_bytes:
         raise CorpusError(
             f"These files have {corpus.n_bytes:,} bytes of text; the limit here is "
             f"{max_bytes:,}. Use a part of them."
         )
-    return corpus
+    return corpus.read()
 
 
 @cached(spinner="Opening the text")

@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from bpe_core.corpus import Corpus, CountsCorpus, DecodingErrors, FiledCorpus, Note, Upload
+from bpe_core.corpus import Corpus, CountsSummary, DecodingErrors, FiledCorpus, Note, Upload
 from bpe_core.counting import is_counts_file, read_counts_in_process
 from bpe_core.errors import BpeError, CorpusError, TextDecodingError
 from ui.corpus.file_fields import (
@@ -110,9 +110,7 @@ def _read_chosen(
     if kept.corpus is None:
         return None
     with excerpts:
-        read = kept.corpus.text if isinstance(kept.corpus, CountsCorpus) else kept.corpus
-        if read is not None:
-            show_excerpts(kept.guesses, read if isinstance(read, Corpus) else read.excerpts)
+        show_excerpts(kept.guesses, kept.corpus.excerpts)
     return ReadCorpus(kept.corpus, kept.title, others)
 
 
@@ -254,8 +252,7 @@ def joined(names: list[str], noun: str) -> str:
 
 def _names_read(names: list[str], corpus: Corpus | FiledCorpus) -> list[str]:
     """Return the names of uploads with documents; a document's name starts with its file's."""
-    documents = corpus.names if isinstance(corpus, Corpus) else corpus.files
-    read = [name for name in names if any(d.startswith(name) for d in documents)]
+    read = [name for name in names if any(file.startswith(name) for file in corpus.files)]
     return read or names
 
 
@@ -303,7 +300,7 @@ def counts_among(files: list[UploadedFile]) -> tuple[UploadedFile | None, list[U
     return (counts[0] if counts else None), others
 
 
-def read_counts_file(file: UploadedFile, text: Corpus | FiledCorpus | None) -> CountsCorpus:
+def read_counts_file(file: UploadedFile, text: Corpus | FiledCorpus | None) -> Corpus:
     """Read a counts file, with the text that was uploaded with it to measure on.
 
     Raises what reading it raises, and CorpusError for too much text.
@@ -313,12 +310,12 @@ def read_counts_file(file: UploadedFile, text: Corpus | FiledCorpus | None) -> C
             f"The text uploaded with {file.name} has {counted(text.n_bytes, 'byte')}; the limit is "
             f"{_MAX_TEXT_BYTES:,}. Use a part of it."
         )
-    whole = text.read() if isinstance(text, FiledCorpus) else text
+    whole = None if text is None else text.read()
     with st.spinner("Reading the words"):
         return read_counts_in_process(file.getvalue(), file.name, whole)
 
 
-def text_sentence(corpus: CountsCorpus) -> str:
+def text_sentence(corpus: Corpus) -> str:
     """Return what held-out figures are measured on, as a sentence."""
     if corpus.text is None:
         return (
@@ -332,9 +329,8 @@ def text_sentence(corpus: CountsCorpus) -> str:
     )
 
 
-def describe_counts(corpus: CountsCorpus) -> str:
+def describe_counts(summary: CountsSummary) -> str:
     """Return how the words were cut and which are missing, as Markdown."""
-    summary = corpus.summary
     cut = "an unknown pre-tokenizer"
     if summary.pretokenizer is not None:
         cut = f"{plain_markdown(summary.pretokenizer, 100)}, which training uses too"

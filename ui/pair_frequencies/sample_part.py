@@ -93,8 +93,7 @@ def stored_text(stored: StoredRun, uploaded: Corpus | FiledCorpus | None) -> Div
     share = corpus.origin.held_out_percent / 100
 
     def read() -> tuple[Corpus, Corpus]:
-        whole = uploaded.read() if isinstance(uploaded, FiledCorpus) else uploaded
-        return divide(whole, share, corpus.origin.held_out_by)
+        return divide(uploaded.read(), share, corpus.origin.held_out_by)
 
     return Divisible(read)
 

@@ -9,20 +9,14 @@ from typing import overload
 from bpe_core.corpus import (
     Composition,
     Corpus,
-    CountsCorpus,
     DecodingErrors,
     FiledCorpus,
     TableColumns,
     TextFigures,
     Upload,
+    symbols_of,
 )
-from bpe_core.counting import (
-    as_counted,
-    choose_characters,
-    count_pretokens,
-    of_corpus,
-    seen_symbols,
-)
+from bpe_core.counting import choose_characters, count_corpus
 from bpe_core.errors import BpeError
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.runs import LargestSize, largest_vocab_size
@@ -81,7 +75,7 @@ def _divided(
 
 def composition(corpus: CorpusPart) -> Composition:
     """Return the files, file types and scripts of a corpus."""
-    return corpus.composition if isinstance(corpus, TextFigures) else _composition(corpus)
+    return _composition(corpus) if isinstance(corpus, Corpus) else corpus.composition()
 
 
 _composition = cached()(Corpus.composition)
@@ -102,9 +96,7 @@ def pretoken_figures(corpus: Corpus, pretokenizer: str) -> PretokenFigures | str
 @cached(seconds=600)
 def _pretokens(corpus: Corpus, pretokenizer: str) -> PretokenCounts | str:
     try:
-        if isinstance(corpus, CountsCorpus):
-            return as_counted(of_corpus(corpus), pretokenizer).pretokens
-        return count_pretokens(corpus, get_pretokenizer(pretokenizer))
+        return count_corpus(corpus, get_pretokenizer(pretokenizer)).pretokens
     except BpeError as error:
         return str(error)
 
@@ -114,9 +106,8 @@ def largest_size(training: CorpusPart, config: TrainingConfig) -> LargestSize | 
 
     Returns None if its pre-tokens are not counted, because there are too many or counting fails.
     """
-    if isinstance(training, TextFigures) or not _is_counted(training):
-        return None
-    return _largest_size(training, replace(config, vocab_size=1))
+    at_hand = text_to_count(training)
+    return None if at_hand is None else _largest_size(at_hand, replace(config, vocab_size=1))
 
 
 # Cached for a short time, because a bound becomes exact once the kernels are compiled.
@@ -128,16 +119,18 @@ def _largest_size(corpus: Corpus, config: TrainingConfig) -> LargestSize | None:
     return largest_vocab_size(pretokens, config, symbols_seen(corpus, config.base))
 
 
-def _is_counted(training: Corpus) -> bool:
-    return training.word_counts is not None or training.n_bytes <= MAX_BYTES_COUNTED
+def text_to_count(training: CorpusPart) -> Corpus | None:
+    """Return a text if its pre-tokens are counted for the page; None if that would take long."""
+    is_small = training.word_counts is not None or training.n_bytes <= MAX_BYTES_COUNTED
+    return training if isinstance(training, Corpus) and is_small else None
 
 
 def find_alphabet(training: CorpusPart, config: TrainingConfig) -> frozenset[bytes]:
     """Return the alphabet that a training text gives, or all its symbols if that is not known."""
-    is_filed = isinstance(training, TextFigures)
-    if is_filed or not config.byte_fallback or not _is_counted(training):
+    at_hand = text_to_count(training)
+    if at_hand is None or not config.byte_fallback:
         return symbols_seen(training, config.base)
-    return _covering(training, replace(config, vocab_size=1))
+    return _covering(at_hand, replace(config, vocab_size=1))
 
 
 @cached(seconds=600)
@@ -150,16 +143,11 @@ def _covering(corpus: Corpus, config: TrainingConfig) -> frozenset[bytes]:
 
 def symbols_seen(corpus: CorpusPart, base: Base) -> frozenset[bytes]:
     """Return the base symbols that occur in a corpus."""
-    if isinstance(corpus, TextFigures):
-        corpus = Corpus.from_text(corpus.characters)
-    elif isinstance(corpus, CountsCorpus):
-        return of_corpus(corpus).symbols(base)
-    return _symbols_seen(corpus, base)
+    found = _characters(corpus) if isinstance(corpus, Corpus) else corpus.characters()
+    return symbols_of(found, base)
 
 
-@cached()
-def _symbols_seen(corpus: Corpus, base: Base) -> frozenset[bytes]:
-    return frozenset(seen_symbols(corpus, base))
+_characters = cached()(Corpus.characters)
 
 
 @dataclass(frozen=True, slots=True)

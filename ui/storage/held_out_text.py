@@ -36,6 +36,5 @@ def divide(corpus: Corpus, held_out_share: float, by: str | None) -> tuple[Corpu
     `hold_out` and `load_uploaded` raise.
     """
     if (upload_id := upload_held_out(by)) is not None:
-        kept = load_uploaded(upload_id).corpus
-        return corpus.hold_out(kept if isinstance(kept, Corpus) else kept.read())
+        return corpus.hold_out(load_uploaded(upload_id).corpus.read())
     return corpus.split(held_out_share, HELD_OUT_SEED, by)

@@ -27,8 +27,6 @@ from bpe_core.corpus import (
     ParallelText,
     filed_corpus,
     link_corpus,
-    read_corpus_files,
-    write_corpus,
 )
 from bpe_core.errors import BpeError, FormatError, IntegrityError, NewerFormatError
 from bpe_core.files import (
@@ -217,12 +215,9 @@ def keep_uploaded(kept: UploadedCorpus) -> str:
     upload_id = new_id()
     corpus = kept.corpus
     with kept_folder(f"{UPLOAD_PREFIX}{upload_id}") as folder:
-        details: dict[str, Any] = {"kind": "corpus", "names": [kept.title], "filed": None}
-        if isinstance(corpus, FiledCorpus):
-            link_corpus(corpus.folder, folder)
-            details["filed"] = msgspec.to_builtins(corpus.filed)
-        else:
-            write_corpus(folder, corpus)
+        filed = msgspec.to_builtins(corpus.filed)
+        details: dict[str, Any] = {"kind": "corpus", "names": [kept.title], "filed": filed}
+        corpus.save(folder)
         (folder / DETAILS).write_text(json.dumps(details), "ascii")
     return upload_id
 
@@ -237,7 +232,7 @@ def load_uploaded(upload_id: str) -> UploadedCorpus:
     with _reading("corpus", folder) as details:
         title = str(details["names"][0])
         if details["filed"] is None:
-            return UploadedCorpus(read_corpus_files(folder), title)
+            return UploadedCorpus(Corpus.open(folder), title)
         filed = msgspec.convert(details["filed"], Filed)
         return UploadedCorpus(filed_corpus(_linked(folder), filed), title)
 

@@ -14,7 +14,7 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.corpus import FiledCorpus, TextFigures
+from bpe_core.corpus import FiledCorpus
 from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.runs import tokens_by_cut
 from bpe_core.types import TrainingConfig
@@ -22,7 +22,7 @@ from ui.components import pretoken_strip
 from ui.corpus import ChosenCorpus
 from ui.host import errors_shown, fragment
 from ui.look import size_text, tooltip
-from ui.run import CorpusPart, divided
+from ui.run import CorpusPart
 from ui.shell import workspace
 from ui.storage import divide
 from ui.train.custom_fields import EMPTY_REGEX
@@ -42,7 +42,6 @@ _LINE = "for i in range(10):\n   print(i)"
 _MAX_LINE_LENGTH = 400
 _MAX_WORDS = 16
 _MAX_SHOWN = 72
-_MAX_DOCUMENTS_SEARCHED = 100
 _BLANK_LINES = re.compile(r"(?:[^\S\n]*\n)+")
 
 
@@ -54,7 +53,9 @@ class Beginning:
     is_whole: bool
 
 
-def show_cuts(pretokenizer: str, training: CorpusPart | None, *, is_custom: bool) -> bool:
+def show_cuts(
+    pretokenizer: str, training: CorpusPart | FiledCorpus | None, *, is_custom: bool
+) -> bool:
     """Draw the cuts; return False if the pre-tokenizer is invalid or fails, and show why."""
     if pretokenizer == EMPTY_REGEX:
         st.error("Write a pattern, or choose the pre-tokenizer “none”.")
@@ -65,7 +66,9 @@ def show_cuts(pretokenizer: str, training: CorpusPart | None, *, is_custom: bool
     return False
 
 
-def _draw_cuts(cutter: Pretokenizer, training: CorpusPart | None, *, is_custom: bool) -> None:
+def _draw_cuts(
+    cutter: Pretokenizer, training: CorpusPart | FiledCorpus | None, *, is_custom: bool
+) -> None:
     heading = st.empty()
     if training is not None and training.word_counts is not None:
         _draw_heading(heading, "")
@@ -92,16 +95,14 @@ def _draw_cuts(cutter: Pretokenizer, training: CorpusPart | None, *, is_custom: 
         st.markdown(":gray[:small[White space is left out, so no token contains it.]]")
 
 
-def find_beginning(training: CorpusPart) -> Beginning | None:
+def find_beginning(training: CorpusPart | FiledCorpus) -> Beginning | None:
     """Return the beginning of the first document with text, without blank lines before it.
 
     >>> from bpe_core.corpus import Corpus
     >>> find_beginning(Corpus.from_documents([" ", "\\n \\n  hug hugs"]))
     Beginning(text='  hug hugs', is_whole=True)
     """
-    is_filed = isinstance(training, TextFigures)
-    documents = training.beginnings if is_filed else training.documents
-    for document in documents[:_MAX_DOCUMENTS_SEARCHED]:
+    for document in training.beginnings:
         blank = _BLANK_LINES.match(document)
         start = blank.end() if blank else 0
         text = document[start : start + _MAX_LINE_LENGTH]
@@ -212,11 +213,8 @@ def show_best_cut(chosen: ChosenCorpus, config: TrainingConfig) -> None:
 
 def _measure_cuts(chosen: ChosenCorpus, config: TrainingConfig, task: Task[Progress]) -> Tokens:
     """Train with each named cut on a sample of the text; raises CancelledError."""
-    corpus, how = chosen.corpus, (chosen.held_out_share, chosen.held_out_by)
-    if isinstance(corpus, FiledCorpus):
-        training, held_out = divide(corpus.read(), *how)
-    else:
-        training, held_out = divided(corpus, *how)
+    how = chosen.held_out_share, chosen.held_out_by
+    training, held_out = divide(chosen.corpus.read(), *how)
     return tokens_by_cut(
         training.sample(_MAX_SAMPLED),
         held_out.sample(_MAX_HELD_OUT_SAMPLED),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from bpe_core.corpus import Corpus
+from bpe_core.corpus import FiledCorpus
 from bpe_core.runs import TrainingRun
 from bpe_core.types import TrainingConfig
 from ui.corpus import (
@@ -89,11 +89,11 @@ def reset() -> None:
     workspace.update(CorpusForm, missing_corpus="")
 
 
-def _texts(chosen: ChosenCorpus | None) -> tuple[CorpusPart | None, CorpusPart | None]:
-    """Return the training text, and the text whose beginning is shown: all of it, if in memory."""
-    if chosen is None:
-        return None, None
-    return chosen.training, chosen.corpus if isinstance(chosen.corpus, Corpus) else chosen.training
+def _texts(
+    chosen: ChosenCorpus | None,
+) -> tuple[CorpusPart | None, CorpusPart | FiledCorpus | None]:
+    """Return the training text, and the whole text, whose beginning is shown."""
+    return (None, None) if chosen is None else (chosen.training, chosen.corpus)
 
 
 def fill_forms_once(stored: StoredRun) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bpe_core.corpus import FiledCorpus
 from bpe_core.errors import BpeError
 from bpe_core.formats import read_config
 from bpe_core.runs import check_config
@@ -47,7 +48,7 @@ class ChosenSettings:
 
 
 def choose_settings(
-    training: CorpusPart | None, example: CorpusPart | None, filled: TrainingConfig
+    training: CorpusPart | None, example: CorpusPart | FiledCorpus | None, filled: TrainingConfig
 ) -> ChosenSettings | None:
     """Draw the settings and return them; if they are invalid, show why and return None.
 

@@ -166,7 +166,7 @@ def _train(
             )
     return train_and_store(
         request,
-        corpus.read() if isinstance(corpus, FiledCorpus) else corpus,
+        corpus.read(),
         base=base,
         store=store_run_to_show,
         report=report,

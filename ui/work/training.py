@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from bpe_core.adapting import extend
 from bpe_core.comparison import measure_newness, split_by_folder
-from bpe_core.corpus import Corpus, FiledCorpus, read_corpus_files
+from bpe_core.corpus import Corpus, FiledCorpus
 from bpe_core.errors import NotKeptError
 from bpe_core.processes import Report
 from bpe_core.runs import TrainingRun, train
@@ -191,7 +191,7 @@ def train_here(
 
     stored = train_and_store(
         request,
-        read_corpus_files(folder, stays_on_disk=True),
+        Corpus.open(folder, stays_on_disk=True),
         base=read_base(folder) if request.extension is not None else None,
         store=store_run,
         report=follow,

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 
-from bpe_core.corpus import Corpus, FiledCorpus, link_corpus, write_corpus
+from bpe_core.corpus import Corpus, FiledCorpus
 from bpe_core.errors import BpeError, ProcessError, UnforeseenError
 from bpe_core.files import UNFINISHED, make_store_folder
 from bpe_core.processes import GB, Limits, call
@@ -46,10 +46,7 @@ def files_for_process(corpus: Corpus | FiledCorpus, tokenizer: Tokenizer | None)
     with place as name:
         folder = Path(name)
         with os_errors_as_not_kept():
-            if isinstance(corpus, FiledCorpus):
-                link_corpus(corpus.folder, folder)
-            else:
-                write_corpus(folder, corpus)
+            corpus.save(folder)
             if tokenizer is not None:
                 write_base(folder, tokenizer)
         yield folder
