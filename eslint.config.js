@@ -43,7 +43,7 @@ export default [
       ],
     },
   },
-  { files: ["ui/components/**/*.js", "static_site/browser/*.js"], languageOptions: { globals: globals.browser } },
+  { files: ["ui/components/**/*.js", "static_site/browser/**/*.js"], languageOptions: { globals: globals.browser } },
   { files: testedInNode, languageOptions: { globals: globalsOfBoth } },
   { files: ["*.js", `${TESTS}/*.js`], languageOptions: { globals: globals.nodeBuiltin } },
 ];

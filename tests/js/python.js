@@ -1,6 +1,9 @@
 // Get data from Python: messages that the modules under test unpack, and expected values.
 
 import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 const PYTHON = ".venv/bin/python";
 const OPTIONS = { encoding: "utf-8", maxBuffer: 1 << 28 };
@@ -13,6 +16,28 @@ export function fromPython(what) {
 /** Return what `from_site.py` prints. */
 export function fromSite() {
   return JSON.parse(execFileSync(PYTHON, ["-m", "tests.js.from_site"], OPTIONS));
+}
+
+/** Return what `from_kernels.py` prints. */
+export function fromKernels() {
+  return JSON.parse(execFileSync(PYTHON, ["-m", "tests.js.from_kernels"], OPTIONS));
+}
+
+/** Return what `from_engine.py` prints. */
+export function fromEngine() {
+  return JSON.parse(execFileSync(PYTHON, ["-m", "tests.js.from_engine"], OPTIONS));
+}
+
+/** Return the kernels as a WebAssembly module. */
+export function wasmKernels() {
+  const folder = mkdtempSync(join(tmpdir(), "kernels-"));
+  const path = join(folder, "kernels.wasm");
+  try {
+    execFileSync(PYTHON, ["-m", "bpe_core.kernels.compiling", "--wasm", path], OPTIONS);
+    return readFileSync(path);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** Return the values of Python literals, each as JSON. */

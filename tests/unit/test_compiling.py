@@ -34,6 +34,8 @@ class Compiler:
                 raise OSError("No space left on device")
             if task == "link_shares":
                 Path(folder, "library.so").touch()
+            if task == "link_wasm":
+                Path(folder, "library.wasm").write_bytes(b"\0asm")
 
 
 @pytest.fixture
@@ -46,6 +48,15 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Compiler:
     monkeypatch.setattr(load, "folders", lambda: [tmp_path])
     monkeypatch.setattr(load, "hash_sources", load.first_hash)
     return found
+
+
+def test_webassembly_is_compiled_once_and_written_to_a_file(
+    compiler: Compiler, tmp_path: Path
+) -> None:
+    for name in ("one.wasm", "other.wasm"):
+        main("--wasm", str(tmp_path / name))
+        assert (tmp_path / name).read_bytes() == b"\0asm"
+    assert compiler.tasks == ["compile_wasm_share", "compile_wasm_share", "link_wasm"]
 
 
 # In the processes that compile: the shares that were compiled once take a moment to copy.

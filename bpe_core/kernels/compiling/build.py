@@ -1,8 +1,10 @@
-"""Build the library of kernels with Numba and LLVM; `load` loads it.
+"""Build the library of kernels with Numba and LLVM, for this machine or as WebAssembly.
 
-Each share of the kernels is compiled to bitcode in its own process, and another process links
-the shares. Around each kernel stands a function that reads the arguments from a row of slots, as
-described in `load`. The result needs nothing from Numba or Python, only `memset` and the like.
+`load` loads the first, `static_site/browser/engine/memory.js` the second. Each share of the kernels
+is compiled to bitcode in its own process, and another process links the shares. Around each kernel
+stands a function that reads the arguments from a row of slots, as described in `load`; in
+WebAssembly, an array takes a slot for the address of its data and one for its length in each
+dimension. The result needs nothing from Numba or Python, only `memset` and the like.
 
 The types of a kernel's arguments are those that its callers give it: their `compile_all` calls
 every kernel on small inputs, in plain Python.
@@ -14,19 +16,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from bpe_core.extras import needs_extra
-from bpe_core.kernels.compiling import load
+from bpe_core.kernels.compiling import intrinsics, load
 from bpe_core.kernels.compiling.decorate import CALLERS, CompiledKernel, all_kernels
-from bpe_core.kernels.compiling.load import NO_MATCH, OBJECT, OK, SHARED, TABLE, Shape
+from bpe_core.kernels.compiling.load import NO_MATCH, OBJECT, OK, SHARED, TABLE, WASM, Shape
 
 with needs_extra("compile", "Compiling the kernels"):
     from llvmlite import binding as llvm
@@ -42,18 +45,27 @@ _BYTE: Final = ir.IntType(8)
 _BIT: Final = ir.IntType(1)
 _FROM_C: Final = {"memset", "memcpy", "memmove"}
 _RAISED: Final = 2
+_WASM: Final = "wasm32-unknown-unknown"
+# All browsers have these since 2023.
+_FEATURES: Final = "+simd128,+bulk-memory,+sign-ext,+mutable-globals,+nontrapping-fptoint"
+_WASM_OPTIONS: Final = (
+    *("--no-entry", "--import-memory", "--strip-all"),
+    *("--stack-first", "-z", f"stack-size={1 << 18}"),  # so that no overflow overwrites data
+)
 _C_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
 _OTHER_ORDER: Final = ord(">")  # the builder runs on little-endian processors only
 # A process compiles the functions that a kernel calls only once, so kernels that scan text belong
 # together. Both shares take about equally long.
 _FIRST_SHARE: Final = ("count_words", "count_ends", "encode_text", "find_ends", "decode_ids")
 
+Target = Literal["native", "wasm"]
 Types = tuple[Any, ...]
 """The Numba types of a kernel's arguments."""
 
 
-def compile_share(folder: Path, share: int) -> None:
+def compile_share(folder: Path, share: int, target: Target = "native") -> None:
     """Compile one of the two shares of the kernels; write bitcode and a table to the folder."""
+    entry = _WasmEntry if target == "wasm" else _Entry
     module = ir.Module()
     shapes: dict[str, Shape] = {}
     made: list[Any] = []
@@ -63,16 +75,22 @@ def compile_share(folder: Path, share: int) -> None:
             dispatcher.compile(arguments)
             compiled = dispatcher.overloads[arguments]
             name = kernel.full_name
-            shapes[name] = _Entry(module, name, kernel, compiled).shape
+            shapes[name] = entry(module, name, kernel, compiled).shape
             made.append(compiled)
     linked = llvm.parse_assembly(str(module))
     for compiled in made:
         linked.link_in(llvm.parse_assembly(compiled.library.get_llvm_str()))
-    _remove_all_but(set(shapes), linked)
+    _remove_all_but(set(shapes), linked, _machine())
     to = folder / f"{share}.bc"
     to.write_bytes(linked.as_bitcode())
     table = {name: shape._asdict() for name, shape in shapes.items()}
     to.with_suffix(".json").write_text(json.dumps(table), encoding="utf-8")
+
+
+def compile_wasm_share(folder: Path, share: int) -> None:
+    """Compile one of the two shares of the kernels as `compile_share` does, for WebAssembly."""
+    intrinsics.max_bytes = 16
+    compile_share(folder, share, "wasm")
 
 
 def _argument_types() -> dict[CompiledKernel, Types]:
@@ -147,24 +165,27 @@ class _Entry:
             fields = zip(type.types, type.fields, strict=True)
             parts = [self._value(field, f"{name}.{of}") for field, of in fields]
             return self._context.make_tuple(self._builder, type, parts)
-        self._slots.append(f"{name}: {type}")
-        number = len(self._slots)
-        slot = self._slot(number)
         if isinstance(type, types.Array):
-            return self._array(type, slot)
-        self._numbers.append(number)
+            if type.layout != "C":
+                raise TypeError(f"{name} is {type}, which is not contiguous")
+            return self._array(type, name)
+        slot = self._next_slot(f"{name}: {type}")
+        self._numbers.append(len(self._slots))
         if type == types.int64:
             return slot
         if type == types.boolean:
             return self._builder.icmp_signed("!=", slot, _SLOT(0))
         raise TypeError(f"{name} is {type}; kernels take arrays, int and bool")
 
-    def _array(self, type: Any, at: Any) -> Any:
-        """Return the array whose NumPy object is at an address, once its type is checked."""
+    def _next_slot(self, holds: str) -> Any:
+        self._slots.append(holds)
+        return self._slot(len(self._slots))
+
+    def _array(self, type: Any, name: str) -> Any:
+        """Return the array whose NumPy object's address is in a slot, once its type is checked."""
         builder = self._builder
         dtype = as_dtype(type.dtype)
-        if type.layout != "C":
-            raise TypeError(f"{type} is not contiguous")
+        at = self._next_slot(f"{name}: {type}")
         self._require(self._field(at, load.HEAD - 8, _SLOT), [self._array_class])
         flags = _C_CONTIGUOUS | _ALIGNED | (_WRITEABLE if type.mutable else 0)
         given = builder.and_(self._field(at, load.FLAGS, _INT), _INT(flags))
@@ -182,13 +203,18 @@ class _Entry:
         self._require(number, [_INT(each) for each in sorted(same)])
         dimensions = self._field(at, load.DIMENSIONS, _SLOT)
         shape = [self._field(dimensions, 8 * i, _SLOT) for i in range(type.ndim)]
-        strides: list[Any] = [_SLOT(dtype.itemsize)]
+        return self._array_at(type, self._field(at, load.DATA, _SLOT), shape)
+
+    def _array_at(self, type: Any, data: Any, shape: list[Any]) -> Any:
+        builder = self._builder
+        size_of_item = as_dtype(type.dtype).itemsize
+        strides: list[Any] = [_SLOT(size_of_item)]
         for size in reversed(shape[1:]):
             strides.insert(0, builder.mul(strides[0], size))
         array = make_array(type)(self._context, builder)
         element = self._context.get_data_type(type.dtype).as_pointer()
-        data = builder.inttoptr(self._field(at, load.DATA, _SLOT), element)
-        populate_array(array, data, shape, strides, dtype.itemsize, None)
+        pointer = builder.inttoptr(data, element)
+        populate_array(array, pointer, shape, strides, size_of_item, None)
         return array._getvalue()
 
     def _slot(self, number: int) -> Any:
@@ -214,6 +240,15 @@ class _Entry:
             builder.ret(_INT(NO_MATCH))
 
 
+class _WasmEntry(_Entry):
+    """The same in WebAssembly, where arrays are parts of one memory rather than NumPy objects."""
+
+    def _array(self, type: Any, name: str) -> Any:
+        data = self._next_slot(f"{name}: {type}")
+        shape = [self._next_slot(f"{name}.shape[{i}]") for i in range(type.ndim)]
+        return self._array_at(type, data, shape)
+
+
 def _is_group(type: Any) -> bool:
     return isinstance(type, types.BaseNamedTuple)
 
@@ -226,13 +261,7 @@ def link_shares(folder: Path) -> None:
     """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    table: dict[str, Any] = {}
-    linked = llvm.parse_assembly("")
-    for share in folder.glob("*.bc"):
-        linked.link_in(llvm.parse_bitcode(share.read_bytes()))
-        table |= json.loads(share.with_suffix(".json").read_text(encoding="utf-8"))
-    linked.link_in(_table_module(table))
-    _remove_all_but({*table, TABLE}, linked)
+    linked, _ = _joined_shares(folder, "native")
     needed = {each.name for each in linked.functions if each.is_declaration}
     needed -= {name for name in needed if name.startswith("llvm.")}
     if needed - _FROM_C:
@@ -250,6 +279,53 @@ def link_shares(folder: Path) -> None:
     load.load(made)
 
 
+def link_wasm(folder: Path) -> None:
+    """Link the shares in a folder to a WebAssembly module there, which imports only its memory.
+
+    Raises OSError if there is no linker, and ValueError if it fails.
+    """
+    linker = shutil.which("wasm-ld")
+    if linker is None:
+        raise OSError("There is no wasm-ld. Install LLVM's linker, in Debian the package lld.")
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machine = _machine("wasm")
+    linked, names = _joined_shares(folder, "wasm")
+    options = llvm.PipelineTuningOptions(speed_level=3)
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(linked, builder)
+    compiled = folder / f"library{OBJECT}"
+    compiled.write_bytes(machine.emit_object(linked))
+    to = ["--export=__heap_base", *(f"--export={name}" for name in sorted(names)), "-o"]
+    command = [linker, *_WASM_OPTIONS, *to, str(folder / f"library{WASM}"), str(compiled)]
+    made = subprocess.run(command, capture_output=True, check=False, text=True)
+    if made.returncode:
+        raise ValueError(f"wasm-ld could not link the kernels: {made.stderr}")
+
+
+def _joined_shares(folder: Path, target: Target) -> tuple[Any, set[str]]:
+    """Return one module of the shares in a folder and of the table, and what is called in it."""
+    table: dict[str, Any] = {}
+    modules: list[Any] = []
+    for share in sorted(folder.glob("*.bc")):
+        modules.append(llvm.parse_bitcode(share.read_bytes()))
+        table |= json.loads(share.with_suffix(".json").read_text(encoding="utf-8"))
+    linked = llvm.parse_assembly("")
+    machine = _machine(target)
+    for module in (*modules, _table_module(table)):
+        if target == "wasm":
+            # Numba compiled it for this machine, but did not optimize it, so all that depends on
+            # the machine is in its head and in the attributes of functions.
+            text = re.sub(r' "(target-cpu|target-features|tune-cpu)"="[^"]*"', "", str(module))
+            portable = llvm.parse_assembly(text)
+            portable.triple, portable.data_layout = machine.triple, str(machine.target_data)
+            linked.link_in(portable)
+        else:
+            linked.link_in(module)
+    _remove_all_but({*table, TABLE}, linked, machine)
+    return linked, {*table, TABLE}
+
+
 def _table_module(table: dict[str, Any]) -> Any:
     """Return a module that holds the table as a string of C."""
     module = ir.Module()
@@ -261,18 +337,20 @@ def _table_module(table: dict[str, Any]) -> Any:
     return llvm.parse_assembly(str(module))
 
 
-def _remove_all_but(names: set[str], module: Any) -> None:
+def _remove_all_but(names: set[str], module: Any, machine: Any) -> None:
     """Hide all but the named functions and variables, and remove whatever they do not need."""
     for each in (*module.functions, *module.global_variables):
         if not each.is_declaration and each.name not in names:
             each.linkage = "internal"
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
-    passes.run(module, llvm.create_pass_builder(_machine(), llvm.PipelineTuningOptions()))
+    passes.run(module, llvm.create_pass_builder(machine, llvm.PipelineTuningOptions()))
 
 
-def _machine() -> Any:
-    """Return LLVM's description of the processor that Numba compiled for."""
+def _machine(target: Target = "native") -> Any:
+    """Return LLVM's description of WebAssembly, or of the processor that Numba compiled for."""
+    if target == "wasm":
+        return llvm.Target.from_triple(_WASM).create_target_machine(features=_FEATURES, opt=3)
     name = os.environ.get("NUMBA_CPU_NAME") or llvm.get_host_cpu_name()
     features = os.environ.get("NUMBA_CPU_FEATURES")
     if features is None:

@@ -184,11 +184,7 @@ def compile_kernels(*, set_up: bool = False) -> None:
 def _compile(folder: Path) -> None:
     from bpe_core.kernels.compiling import load
 
-    for old in sorted(folder.glob("kernels-*"), key=os.path.getmtime)[: 1 - _MAX_KEPT]:
-        delete(old)
-    scratch = folder / "building"
-    delete(scratch)  # if a compiler was killed
-    scratch.mkdir()
+    scratch = _empty(folder)
     try:
         made = _build_library(scratch) if load.library_is_wanted() else None
         if made is None:
@@ -204,6 +200,16 @@ def _compile(folder: Path) -> None:
         delete(scratch)
 
 
+def _empty(folder: Path) -> Path:
+    """Delete old compiled kernels, and return an empty folder to compile in."""
+    for old in sorted(folder.glob("kernels-*"), key=os.path.getmtime)[: 1 - _MAX_KEPT]:
+        delete(old)
+    scratch = folder / "building"
+    delete(scratch)  # if a compiler was killed
+    scratch.mkdir()
+    return scratch
+
+
 def _build_library(scratch: Path) -> Path | None:
     """Build the library; if that fails, write the reason to stderr and return None."""
     try:
@@ -216,6 +222,29 @@ def _build_library(scratch: Path) -> Path | None:
         )
         return None
     return next(scratch.glob("library.*"))
+
+
+def build_wasm() -> bytes:
+    """Return the kernels as a WebAssembly module; compile them if that has not been done.
+
+    Raises `ProcessError` if that fails, as it does without LLVM's linker `wasm-ld`, and `OSError`
+    if no file can be written.
+    """
+    from bpe_core.kernels.compiling import load
+
+    folder = load.folder_to_write()
+    place = folder / f"kernels-{load.first_hash()}{load.WASM}"
+    with locked(folder / "compiling"):
+        if not place.exists():
+            sys.stderr.write("Compiling the kernels to WebAssembly: about 20 seconds.\n")
+            scratch = _empty(folder)
+            try:
+                _run(*(("build", "compile_wasm_share", scratch, share) for share in (0, 1)))
+                _run(("build", "link_wasm", scratch, None))
+                move_whole(scratch / f"library{load.WASM}", place)
+            finally:
+                delete(scratch)
+        return place.read_bytes()
 
 
 def _run(*tasks: tuple[str, str, Path, int | None]) -> None:
@@ -253,7 +282,10 @@ def do_task(module: str, task: str, folder: Path, share: int | None = None) -> N
 
     # Numba reads these once, when it is imported.
     os.environ["NUMBA_DISABLE_JIT"] = "0"
-    if (kind := processor()) == portable_kind():
+    if "wasm" in task:
+        # Optimized code has this machine's width of pointers and vectors in it.
+        os.environ |= {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NUMBA_OPT": "0"}
+    elif (kind := processor()) == portable_kind():
         os.environ |= {"NUMBA_CPU_NAME": kind, "NUMBA_CPU_FEATURES": ""}
     try:
         do = getattr(import_module(f"bpe_core.kernels.compiling.{module}"), task)

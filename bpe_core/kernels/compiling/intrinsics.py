@@ -1,6 +1,7 @@
 """Tell Numba which instructions of LLVM the functions of `kernels.intrinsics` are.
 
-On a processor without vectors of 64 bytes, LLVM uses two or four shorter ones.
+On a processor without vectors of 64 bytes, LLVM uses two or four shorter ones. For
+WebAssembly `max_bytes` is 16: LLVM 22 makes wrong code of longer comparisons there.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ with needs_extra("compile", "Compiling the kernels"):
     from numba.extending import lower_builtin, type_callable
     from numba.np.arrayobj import make_array
 
-_BYTES: Final = ir.VectorType(ir.IntType(8), intrinsics.BYTES)
-_FOUR: Final = ir.VectorType(ir.IntType(64), 4)
-_EIGHT: Final = ir.VectorType(ir.IntType(64), 8)
+max_bytes = 64
+"""The size of the vectors that are compared."""
+_INT: Final = ir.IntType(64)
 _SIXTEEN: Final = ir.VectorType(ir.IntType(32), 16)
 _DEFINED_FOR_ZERO: Final = ir.Constant(ir.IntType(1), 0)
 
@@ -32,14 +33,31 @@ def _type_bytes_between(context: Any) -> Callable[..., Any]:
 @lower_builtin(intrinsics.bytes_between, types.Array, types.Integer, types.Integer, types.Integer)
 def _lower_bytes_between(context: Any, builder: Any, signature: Any, given: Any) -> Any:
     text = make_array(signature.args[0])(context, builder, given[0])
-    place = builder.bitcast(builder.gep(text.data, [given[1]]), _BYTES.as_pointer())
     low, high = (
-        _repeated(builder, context.cast(builder, value, type, types.uint8), _BYTES)
+        context.cast(builder, value, type, types.uint8)
         for value, type in zip(given[2:], signature.args[2:], strict=True)
     )
-    above_low = builder.sub(builder.load(place, align=1), low)
-    is_between = builder.icmp_unsigned("<=", above_low, builder.sub(high, low))
-    return builder.bitcast(is_between, ir.IntType(64))
+    span = builder.sub(high, low)
+
+    def compare(bytes: Any) -> Any:
+        above_low = builder.sub(bytes, _repeated(builder, low, bytes.type))
+        return builder.icmp_unsigned("<=", above_low, _repeated(builder, span, bytes.type))
+
+    return _mask(builder, text, given[1], intrinsics.BYTES, compare)
+
+
+def _mask(builder: Any, array: Any, at: Any, n: int, compare: Callable[[Any], Any]) -> Any:
+    """Return as bits of a uint64 what a comparison gives for the n numbers from array[at] on."""
+    element = array.data.type.pointee
+    n_at_once = min(n, max_bytes * 8 // element.width)
+    vector = ir.VectorType(element, n_at_once)
+    mask: Any = None
+    for first in range(0, n, n_at_once):
+        loaded = _loaded(builder, array, builder.add(at, at.type(first)) if first else at, vector)
+        bits = builder.bitcast(compare(loaded), ir.IntType(n_at_once))
+        part = builder.zext(bits, _INT) if n_at_once < _INT.width else bits
+        mask = part if mask is None else builder.or_(mask, builder.shl(part, _INT(first)))
+    return mask
 
 
 def _repeated(builder: Any, number: Any, vector: Any) -> Any:
@@ -77,7 +95,7 @@ def _type_find_in_four(context: Any) -> Callable[..., Any]:
 @lower_builtin(intrinsics.find_in_four, types.Array, types.Integer, types.uint64)
 def _lower_find_in_four(context: Any, builder: Any, signature: Any, given: Any) -> Any:
     array = make_array(signature.args[0])(context, builder, given[0])
-    return _find_first(builder, _equal_in_four(builder, array, given[1], given[2]))
+    return _find_first(builder, _equal_in_four(builder, array, given[1], given[2]), 4)
 
 
 @type_callable(intrinsics.find_both_in_four)
@@ -91,12 +109,14 @@ def _lower_find_both_in_four(context: Any, builder: Any, signature: Any, given: 
     after = builder.add(given[1], given[1].type(4))
     one = _equal_in_four(builder, array, given[1], given[2])
     other = _equal_in_four(builder, array, after, given[3])
-    return _find_first(builder, builder.and_(one, other))
+    return _find_first(builder, builder.and_(one, other), 4)
 
 
 def _equal_in_four(builder: Any, array: Any, at: Any, number: Any) -> Any:
-    loaded = _loaded(builder, array, at, _FOUR)
-    return builder.icmp_unsigned("==", loaded, _repeated(builder, number, _FOUR))
+    def compare(numbers: Any) -> Any:
+        return builder.icmp_unsigned("==", numbers, _repeated(builder, number, numbers.type))
+
+    return _mask(builder, array, at, 4, compare)
 
 
 def _loaded(builder: Any, array: Any, at: Any, vector: Any) -> Any:
@@ -105,11 +125,9 @@ def _loaded(builder: Any, array: Any, at: Any, vector: Any) -> Any:
     return builder.load(place, align=vector.element.width // 8)
 
 
-def _find_first(builder: Any, equal: Any) -> Any:
-    """Return the index of the first bit that is set in a vector, or its length if none is."""
-    n = equal.type.count
-    mask = builder.zext(builder.bitcast(equal, ir.IntType(n)), ir.IntType(64))
-    return builder.cttz(builder.or_(mask, ir.IntType(64)(1 << n)), _DEFINED_FOR_ZERO)
+def _find_first(builder: Any, mask: Any, n: int) -> Any:
+    """Return the index of the first of n bits that is set in a mask, or n if none is."""
+    return builder.cttz(builder.or_(mask, _INT(1 << n)), _DEFINED_FOR_ZERO)
 
 
 @type_callable(intrinsics.find_shifted_in_eight)
@@ -122,9 +140,12 @@ def _type_find_shifted_in_eight(context: Any) -> Callable[..., Any]:
 )
 def _lower_find_shifted_in_eight(context: Any, builder: Any, signature: Any, given: Any) -> Any:
     array = make_array(signature.args[0])(context, builder, given[0])
-    bits, number = (_repeated(builder, each, _EIGHT) for each in given[2:])
-    shifted = builder.lshr(_loaded(builder, array, given[1], _EIGHT), bits)
-    return _find_first(builder, builder.icmp_unsigned("==", shifted, number))
+
+    def compare(numbers: Any) -> Any:
+        bits, number = (_repeated(builder, each, numbers.type) for each in given[2:])
+        return builder.icmp_unsigned("==", builder.lshr(numbers, bits), number)
+
+    return _find_first(builder, _mask(builder, array, given[1], 8, compare), 8)
 
 
 @type_callable(intrinsics.lowest_of_sixteen)

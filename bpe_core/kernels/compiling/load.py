@@ -52,9 +52,9 @@ _ALSO: Final = (
     "trainers/indexing.py",
     "unicode/byte_tables.py",
 )
-SHARED, OBJECT, CACHE = ".so", ".o", ".numba"
+SHARED, OBJECT, CACHE, WASM = ".so", ".o", ".numba", ".wasm"
 """A library linked by the system's C compiler; an object file, for LLVM to link, if there was none;
-a folder of Numba's cache."""
+a folder of Numba's cache; a module for browsers."""
 X86_64_V3, ARM64 = "x86-64-v3", "generic"
 """The kinds of processors that portable libraries are for, by LLVM's names."""
 _V3_FLAGS: Final = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"}
