@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from bpe_core.formats.opening.engines import build_tokenizer, choose_engine, run_by_library
     from bpe_core.formats.opening.open_encoder import named_after_hub, open_encoder, open_plainest
     from bpe_core.formats.opening.opening import open_untrusted, read_description
+    from bpe_core.formats.patterns import cuts_by_steps, pre_tokenizer_part
     from bpe_core.formats.run_archive import load_run, read_config, run_to_bytes, save_run
     from bpe_core.formats.running.base_encoders import LibraryEncoder, OwnEncoder, PlacingEncoder
     from bpe_core.formats.running.before_merging import Spaces, special_texts

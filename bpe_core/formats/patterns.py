@@ -140,6 +140,23 @@ def normalizer_part(cut: Pretokenizer) -> dict[str, Any] | None:
     return None if cut.normalizer is None else {"type": cut.normalizer.name}
 
 
+def cuts_by_steps() -> dict[str, str]:
+    """Return the name of each cut by the JSON, without spaces, of the steps that are read as it.
+
+    Left out are `trim_offsets` and a last step that only writes tokens in printable bytes.
+
+    >>> cuts_by_steps()['[{"type":"WhitespaceSplit"}]']
+    'whitespace'
+    """
+    found = {_as_key([isolated(each)]): name for each, name in _NAMES.items() if each}
+    found |= {_as_key(steps): name for name, steps in STEPS.items()}
+    return found | {_as_key([BY_REGEX]): "gpt2", _as_key([WHITESPACE]): "whitespace"}
+
+
+def _as_key(steps: Sequence[Step]) -> str:
+    return json.dumps([*steps], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 def without_crossing_numbers(merges: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     """Return the merges of printable tokens that are all numbers or have none.
 

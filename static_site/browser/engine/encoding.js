@@ -1,0 +1,407 @@
+// Encode with a tokenizer's tables and the kernels: what `tokenizer/compiled_tables.py` and
+// `tokenizer/compiled.py` do for the app.
+
+import { halfCharacter } from "../../../ui/components/shared/characters.js";
+import { idsMade } from "./tokenizer_file.js";
+
+/** @import { Memory, Numbers } from "./memory.js"
+    @import { Table } from "./tokenizer_file.js"
+    @import { Cut, EngineData } from "./cutting.js" */
+
+/** @typedef {object} Encoded
+    @property {Int32Array} ids -1 for text that the cut leaves out, such as white space.
+    @property {Uint32Array} lengths The bytes of UTF-8 of each token.
+    @property {Uint32Array} ends Where each token ends in the text, in UTF-16 units; one that ends inside a
+      character has the place where that character begins.
+    @property {Uint8Array} startsWord 1 for each token that starts a pre-token.
+    @property {number} memory The bytes of memory that the tokenizer takes now. */
+
+const BLOCK = 1 << 19; // bytes encoded at once
+const SCAN_AHEAD = 8192;
+const BATCH = 256;
+const NEIGHBOURS = 1 << 12;
+const CACHE_ROWS = 1 << 14;
+const TOKENS_PER_ROW = 2;
+const ARENA_PER_ROW = 8;
+const LETTERS_PER_ROW = 32;
+const MERGES_PER_PAIR_ROW = 5;
+const MAX_TRIE_LETTERS = 1 << 23;
+const MAX_KEPT_SCRATCH = 1 << 20;
+const FREE = 2n ** 64n - 1n;
+const PRE_TOKEN = 1;
+const LEFT_OUT = 2;
+const DONE = 0;
+const CACHE_CROWDED = 2;
+
+const utf8 = new TextEncoder();
+
+export class Encoder {
+  #memory;
+  #data;
+  #cut;
+  /** @type {Record<string, any>} */
+  #tables;
+  /** @type {Record<string, Numbers>} */
+  #cache;
+  /** @type {Record<string, Numbers>} */
+  #scratch;
+  /** @type {Record<string, Numbers>} */
+  #fresh;
+  #widths;
+
+  /** @param {Memory} memory All of which is this encoder's.
+      @param {EngineData} data
+      @param {Cut} cut
+      @param {Table} table */
+  constructor(memory, data, cut, table) {
+    this.#memory = memory;
+    this.#data = data;
+    this.#cut = cut;
+    this.#widths = Uint32Array.from(table.tokens, (token) => token?.length ?? 0);
+    const { tables, cache } = buildTables(memory, data, table);
+    this.#tables = tables;
+    this.#cache = cache;
+    this.#scratch = makeScratch(memory, data, SCAN_AHEAD, !tables.trie.symbol_at.shape[0]);
+    this.#fresh = {
+      numbers: memory.array("int64", BATCH),
+      open: memory.array("uint64", BATCH),
+      symbols: memory.array("int32", data.ROOM * BATCH),
+      pairs: memory.array("uint32", data.ROOM * BATCH),
+      begins: memory.array("uint64", BATCH),
+      merged: memory.array("uint64", BATCH),
+    };
+  }
+
+  /** Return the tokens of a text; text that spells a special token is ordinary text.
+      @param {string} text Throws an Error if it has half a character (a lone surrogate).
+      @returns {Encoded} */
+  encode(text) {
+    const half = halfCharacter(text);
+    if (half) throw new Error(`${half}, which UTF-8 cannot encode.`);
+    const bytes = utf8.encode(text);
+    const memory = this.#memory;
+    const inMemory = memory.copy("uint8", bytes);
+    /** @type {Int32Array[]} */
+    const parts = [];
+    const starts = new Uint8Array(bytes.length + 1);
+    for (let begin = 0; begin < bytes.length; ) {
+      const end = bytes.length - begin > 2 * BLOCK ? this.#cut.safeSplit(inMemory, begin + BLOCK) : bytes.length;
+      parts.push(this.#encodeBlock(inMemory, begin, end));
+      this.#findStarts(inMemory, begin, end, starts);
+      begin = end;
+    }
+    memory.free(inMemory);
+    this.#tidy();
+    return this.#placed(joined(parts), bytes, starts);
+  }
+
+  /** @param {Numbers} text
+      @param {number} begin
+      @param {number} end
+      @returns {Int32Array} */
+  #encodeBlock(text, begin, end) {
+    const memory = this.#memory;
+    const out = memory.array("int32", end - begin + this.#data.SLACK);
+    const sections = {
+      text,
+      bounds: memory.copy("int64", [BigInt(begin), BigInt(end)]),
+      given: memory.array("int64", 0),
+      section_ends: memory.array("int64", 1),
+      reached: memory.copy("int64", [0n, BigInt(begin), 0n, 0n]),
+    };
+    for (;;) {
+      const status = memory.call("encoding.encode_text", {
+        ...this.#tables, ...sections, scanner: this.#cut.scanner, cache: this.#cache, out,
+        scratch: this.#scratch, new: this.#fresh,
+      });
+      if (status === DONE) break;
+      if (status === CACHE_CROWDED) this.#cache = this.#largerCache(2 * this.#nRows());
+      else this.#growScratch();
+    }
+    const ids = memory.view(out).slice(0, Number(memory.view(sections.section_ends)[0]));
+    for (const each of [out, sections.bounds, sections.given, sections.section_ends, sections.reached]) memory.free(each);
+    return ids;
+  }
+
+  /** Mark where the pieces of a part of a text begin: pre-tokens, or what the cut leaves out.
+      @param {Numbers} text
+      @param {number} begin
+      @param {number} end
+      @param {Uint8Array} starts */
+  #findStarts(text, begin, end, starts) {
+    const memory = this.#memory;
+    const given = {
+      scanner: this.#cut.scanner,
+      text,
+      bounds: memory.copy("int64", [BigInt(begin), BigInt(end)]),
+      found: memory.array("int64", end - begin),
+      reached: memory.copy("int64", [0n, BigInt(begin), 0n]),
+    };
+    while (memory.call("encoding.find_ends", { ...given, scratch: this.#scratch })) this.#growScratch();
+    const n = Number(memory.view(given.reached)[2]);
+    let start = begin;
+    for (const place of memory.view(given.found).subarray(0, n)) {
+      const stop = Number(place);
+      starts[start] = stop < 0 ? LEFT_OUT : PRE_TOKEN;
+      start = Math.abs(stop);
+    }
+    for (const each of [given.bounds, given.found, given.reached]) memory.free(each);
+  }
+
+  /** Return where tokens are in a text.
+      @param {Int32Array} ids
+      @param {Uint8Array} bytes
+      @param {Uint8Array} starts See `#findStarts`.
+      @returns {Encoded} */
+  #placed(ids, bytes, starts) {
+    let nLeftOut = 0;
+    for (const kind of starts) if (kind === LEFT_OUT) nLeftOut += 1;
+    const n = ids.length + nLeftOut;
+    const [lengths, ends, startsWord] = [new Uint32Array(n), new Uint32Array(n), new Uint8Array(n)];
+    const placed = nLeftOut ? new Int32Array(n) : ids;
+    let [at, units, taken] = [0, 0, 0];
+    for (let i = 0; i < n; i++) {
+      const begin = at;
+      if (starts[at] === LEFT_OUT) {
+        placed[i] = -1;
+        do units += unitsAt(bytes, at++); while (at < bytes.length && !starts[at]);
+      } else {
+        startsWord[i] = starts[at];
+        placed[i] = ids[taken++];
+        const stop = at + this.#widths[placed[i]];
+        while (at < stop) units += unitsAt(bytes, at++);
+      }
+      lengths[i] = at - begin;
+      ends[i] = units;
+    }
+    return { ids: placed, lengths, ends, startsWord, memory: this.#memory.size };
+  }
+
+  #nRows() {
+    return this.#cache.others.shape[0] / this.#data.WORD_ROW;
+  }
+
+  /** @param {number} nRows */
+  #largerCache(nRows) {
+    const larger = emptyCache(this.#memory, this.#data, nRows);
+    this.#memory.call("word_cache.copy_words", { cache: this.#cache, larger });
+    this.#memory.free(this.#cache);
+    return larger;
+  }
+
+  #growScratch() {
+    const size = 2 * this.#scratch.ends.shape[0];
+    this.#memory.free(this.#scratch);
+    this.#scratch = makeScratch(this.#memory, this.#data, size, this.#scratch.heap.shape[0] > 0);
+  }
+
+  /** Free the buffers of a very long word, and replace a word cache whose lists are full. */
+  #tidy() {
+    const { LONG_WORD, SLACK, MAX_ROWS } = this.#data;
+    const { arena, letters, used } = this.#cache;
+    const [ids, , bytes] = Array.from(this.#memory.view(used), Number);
+    if (ids > arena.shape[0] - (1 + LONG_WORD) - SLACK || bytes > letters.shape[0] - LONG_WORD) {
+      const nRows = this.#nRows();
+      if (nRows < MAX_ROWS) {
+        this.#cache = this.#largerCache(2 * nRows);
+      } else {
+        this.#memory.free(this.#cache);
+        this.#cache = emptyCache(this.#memory, this.#data, nRows);
+      }
+    }
+    if (this.#scratch.ends.shape[0] > MAX_KEPT_SCRATCH) {
+      const hasHeap = this.#scratch.heap.shape[0] > 0;
+      this.#memory.free(this.#scratch);
+      this.#scratch = makeScratch(this.#memory, this.#data, SCAN_AHEAD, hasHeap);
+    }
+  }
+}
+
+/** Return the UTF-16 units of the character that ends with this byte; 0 if none does.
+    @param {Uint8Array} bytes
+    @param {number} at */
+function unitsAt(bytes, at) {
+  const next = at + 1 < bytes.length ? bytes[at + 1] : 0;
+  if ((next & 0xc0) === 0x80) return 0;
+  return at >= 3 && bytes[at] >= 0x80 && bytes[at - 3] >= 0xf0 ? 2 : 1;
+}
+
+/** Build the tables that `encode_text` reads, and a word cache that holds the vocabulary.
+    @param {Memory} memory
+    @param {EngineData} data
+    @param {Table} table */
+function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special }) {
+  const nMerges = merges.length / 3;
+  const nSymbols = 256 + nMerges;
+  const byId = new Int32Array(tokens.length).fill(-1);
+  const ids = new Int32Array(nSymbols);
+  for (let rank = nMerges - 1; rank >= 0; rank--) {
+    ids[256 + rank] = merges[3 * rank + 2];
+    byId[merges[3 * rank + 2]] = 256 + rank; // If several merges make a token, its symbol is the first's.
+  }
+  const made = idsMade(merges);
+  const specialIds = new Set(special.map(([, id]) => id));
+  tokens.forEach((token, id) => {
+    if (token?.length === 1 && !made.has(id) && !specialIds.has(id)) {
+      ids[token[0]] = id;
+      byId[id] = token[0];
+    }
+  });
+  const [lefts, rights, makes] = [0, 1, 2].map((column) => Int32Array.from({ length: nMerges }, (_, rank) => byId[merges[3 * rank + column]]));
+  const eachItsOwn = makes.every((symbol, rank) => symbol === 256 + rank);
+  const inOrder = makes.every((symbol, rank) => Math.max(lefts[rank], rights[rank]) < symbol);
+  const spelled = Array.from(ids, (id) => /** @type {Uint8Array} */ (tokens[id]));
+  const widths = Int32Array.from(spelled, (token) => token.length);
+  const { starts, letters } = laidOut(spelled);
+  const longest = widths.reduce((most, width) => Math.max(most, width), 0);
+  const given = {
+    lefts: memory.copy("int32", lefts),
+    rights: memory.copy("int32", rights),
+    starts: memory.copy("int64", starts),
+    letters: memory.copy("uint8", letters),
+    out: memory.array("int32", Math.max(data.SCAN_UP_TO, longest)),
+    scratch: makeScratch(memory, data, Math.max(longest, 1), true),
+    occurs: memory.array("uint8", nSymbols, 0),
+  };
+  const mergeTable = {
+    pairs: memory.array("uint64", powerOfTwo(Math.floor((data.PAIR_ROW * nMerges) / MERGES_PER_PAIR_ROW)), FREE),
+    byte_ranks: memory.array("int32", 1 << 16),
+    joined: memory.array("uint8", 1 << 16, 0),
+    made: memory.copy("int32", eachItsOwn ? [] : makes),
+    ids: memory.copy("int32", ids),
+  };
+  const withTrie = eachItsOwn && inOrder && letters.length <= MAX_TRIE_LETTERS;
+  const own = Int32Array.from({ length: 256 }, (_, byte) => byte);
+  const nRows = Math.min(data.MAX_ROWS, Math.max(CACHE_ROWS, powerOfTwo(Math.floor(nSymbols / TOKENS_PER_ROW))));
+  for (let room = withTrie ? powerOfTwo(4 * nSymbols) : 0; ; room *= 2) {
+    const trie = {
+      second: memory.array("int32", 1 << 16, -1),
+      edges: memory.array("uint64", Math.max(room, 1), FREE),
+      symbol_at: memory.array("int32", room / 2, -1),
+      left: memory.copy("int32", after(own, lefts)),
+      right: memory.copy("int32", after(own, rights)),
+      width: memory.copy("int32", widths),
+      shorter: memory.array("int32", nSymbols, -1),
+    };
+    if (withTrie) memory.view(trie.symbol_at).set(own);
+    const cache = emptyCache(memory, data, nRows);
+    const built = /** @type {number} */ (memory.call("encoding.build_tables", { ...given, merges: mergeTable, trie, cache }));
+    if (built < 0) {
+      memory.free(trie);
+      memory.free(cache);
+      continue;
+    }
+    const occurs = memory.view(given.occurs);
+    const known = new Set(specialIds);
+    for (let symbol = 0; symbol < nSymbols; symbol++) if (occurs[symbol]) known.add(ids[symbol]);
+    const lookedUp = tokens.flatMap((token, id) => (wholeWordsFirst && token && !known.has(id) ? [id] : []));
+    const whole = enterWords(memory, lookedUp.map((id) => /** @type {Uint8Array} */ (tokens[id])), lookedUp, mergeTable.joined);
+    memory.free(given);
+    return { tables: { merges: mergeTable, whole, trie, added: noAdded(memory, data) }, cache };
+  }
+}
+
+/** Return a table of the words that are looked up before merging.
+    @param {Memory} memory
+    @param {Uint8Array[]} words
+    @param {number[]} ids
+    @param {Numbers} joined */
+function enterWords(memory, words, ids, joined) {
+  const { starts, letters } = laidOut(words);
+  const whole = {
+    places: memory.array("int32", powerOfTwo(2 * ids.length), -1),
+    keys: memory.array("uint64", 2 * ids.length),
+    starts: memory.copy("int64", starts),
+    letters: memory.copy("uint8", letters),
+    ids: memory.copy("int32", ids),
+  };
+  memory.call("whole_words.enter_whole_words", { whole, joined });
+  return whole;
+}
+
+/** Return the tables of tokens that are found anywhere in a text: there are none.
+    @param {Memory} memory
+    @param {EngineData} data */
+function noAdded(memory, { FIRST_SYMBOL }) {
+  return {
+    ranges: memory.array("uint8", 0),
+    second: memory.array("int32", 0),
+    edges: memory.array("uint64", 1, FREE),
+    symbol_at: memory.array("int32", FIRST_SYMBOL, -1),
+    width: memory.array("int32", FIRST_SYMBOL, 1),
+  };
+}
+
+/** @param {Memory} memory
+    @param {EngineData} data
+    @param {number} nRows */
+function emptyCache(memory, { NARROW_ROW, WORD_ROW }, nRows) {
+  return {
+    narrow: memory.array("uint64", NARROW_ROW * nRows, 0n),
+    others: memory.array("uint64", WORD_ROW * nRows, 0n),
+    arena: memory.array("int32", ARENA_PER_ROW * nRows),
+    letters: memory.array("uint8", LETTERS_PER_ROW * nRows),
+    used: memory.array("int64", 3, 0n),
+  };
+}
+
+/** Return buffers for words of up to `size` bytes, with or without a heap.
+    @param {Memory} memory
+    @param {EngineData} data
+    @param {number} size
+    @param {boolean} hasHeap */
+function makeScratch(memory, { SCAN_UP_TO }, size, hasHeap) {
+  return {
+    ends: memory.array("int64", size),
+    pieces: memory.array("int64", size),
+    low: memory.array("uint64", BATCH),
+    high: memory.array("uint64", BATCH),
+    places: memory.array("uint64", BATCH),
+    first: memory.array("uint64", BATCH),
+    last: memory.array("uint64", BATCH, 0n),
+    symbols: memory.array("int32", SCAN_UP_TO),
+    ranks: memory.array("int32", SCAN_UP_TO),
+    dead: memory.array("uint8", size + 1),
+    neighbours: memory.array("uint64", NEIGHBOURS, FREE),
+    heap: memory.array("uint64", hasHeap ? 3 * size : 0),
+    links: memory.array("int64", hasHeap ? 2 * size : 0),
+  };
+}
+
+/** Return numbers and after them others.
+    @param {Int32Array} some
+    @param {Int32Array} others */
+function after(some, others) {
+  const all = new Int32Array(some.length + others.length);
+  all.set(some);
+  all.set(others, some.length);
+  return all;
+}
+
+/** Return words one after another, and where each starts and the last ends.
+    @param {Uint8Array[]} words */
+function laidOut(words) {
+  const starts = new BigInt64Array(words.length + 1);
+  let end = 0;
+  words.forEach((word, i) => (starts[i + 1] = BigInt((end += word.length))));
+  const letters = new Uint8Array(end);
+  words.forEach((word, i) => letters.set(word, Number(starts[i])));
+  return { starts, letters };
+}
+
+/** @param {number} least */
+function powerOfTwo(least) {
+  return 2 ** Math.max(10, Math.ceil(Math.log2(Math.max(least, 1))));
+}
+
+/** @param {Int32Array[]} parts */
+function joined(parts) {
+  if (parts.length === 1) return parts[0];
+  const whole = new Int32Array(parts.reduce((n, part) => n + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

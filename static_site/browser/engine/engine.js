@@ -1,0 +1,111 @@
+// The engine for a page: it trains and encodes in a Web Worker, with the app's own kernels.
+//
+//   const engine = await Engine.start(worker, wasm, data);   // a Worker of `worker.js`, the files of the engine
+//   const run = await engine.train({ documents, vocabSize: 8000, cut: "gpt2" }, ({ stage, done, total }) => ...);
+//   engine.cancel();                                  // the training then ends with the merges so far
+//   const tokenizer = await engine.open({ run });     // or { json }: the text of a tokenizer.json
+//   const { ids, lengths, ends, startsWord } = await engine.encode(tokenizer.handle, "how much wood");
+//   await engine.tokenizerJson(run);                  // the file that the app would write
+//
+// What these take and return is described in `training.js` (TrainingOptions, Progress, Run) and in
+// `encoding.js` (Encoded). Errors have a sentence for the visitor as their message. Bytes are moved, not
+// copied: the documents given to `train` are gone after it, so give copies of what is needed again. A run
+// can be stored in IndexedDB as it is.
+
+/** @import { Encoded } from "./encoding.js"
+    @import { EngineData } from "./cutting.js"
+    @import { Table } from "./tokenizer_file.js"
+    @import { Progress, Run, TrainingOptions } from "./training.js" */
+
+/** @typedef {{ handle: number, memory: number } & Pick<Table, "cut" | "tokens" | "special">} Opened A tokenizer in
+    the engine: its number there, the bytes of memory it takes, the name of its cut, the bytes of each token by id,
+    and its special tokens with their ids. */
+
+export class Engine {
+  #port;
+  #nAsked = 0;
+  /** @type {Map<number, { resolve: (result: any) => void, reject: (error: Error) => void, onProgress?: (progress: Progress) => void }>} */
+  #waiting = new Map();
+
+  /** @param {Worker | MessagePort} port Where `serve` of `worker.js` answers. */
+  constructor(port) {
+    this.#port = port;
+    port.addEventListener("message", (event) => {
+      const { id, result, error, progress } = /** @type {MessageEvent} */ (event).data;
+      const asked = this.#waiting.get(id);
+      if (progress) {
+        asked?.onProgress?.(progress);
+        return;
+      }
+      this.#waiting.delete(id);
+      if (error === undefined) asked?.resolve(result);
+      else asked?.reject(new Error(error));
+    });
+    if ("start" in port) port.start();
+  }
+
+  /** Return an engine that is ready.
+      @param {Worker | MessagePort} port
+      @param {BufferSource} wasm The kernels, `kernels.wasm`.
+      @param {EngineData} data What `engine_data.py` wrote. */
+  static async start(port, wasm, data) {
+    const engine = new Engine(port);
+    await engine.#ask("start", { wasm, data });
+    return engine;
+  }
+
+  /** @param {string} task
+      @param {unknown} given
+      @param {{ moved?: Transferable[], onProgress?: (progress: Progress) => void }} [more]
+      @returns {Promise<any>} */
+  #ask(task, given, { moved = [], onProgress } = {}) {
+    const id = (this.#nAsked += 1);
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject, onProgress });
+      this.#port.postMessage({ id, task, given }, moved);
+    });
+  }
+
+  /** Train a tokenizer; `onProgress` is called about every 20 ms.
+      @param {TrainingOptions} options
+      @param {(progress: Progress) => void} [onProgress]
+      @returns {Promise<Run>} */
+  train(options, onProgress) {
+    const moved = options.documents.map(({ buffer }) => /** @type {ArrayBuffer} */ (buffer));
+    return this.#ask("train", options, { moved: [...new Set(moved)], onProgress });
+  }
+
+  /** End the training that is running with the merges so far. */
+  cancel() {
+    return this.#ask("cancel", null);
+  }
+
+  /** Open a tokenizer: the text of a tokenizer.json, or a run.
+      @param {{ json: string } | { run: Run }} given
+      @returns {Promise<Opened>} */
+  open(given) {
+    return this.#ask("open", given);
+  }
+
+  /** Return the tokens of a text.
+      @param {number} handle
+      @param {string} text
+      @returns {Promise<Encoded>} */
+  encode(handle, text) {
+    return this.#ask("encode", { handle, text });
+  }
+
+  /** Free a tokenizer's memory.
+      @param {number} handle
+      @returns {Promise<void>} */
+  close(handle) {
+    return this.#ask("close", { handle });
+  }
+
+  /** Return the tokenizer.json of a run.
+      @param {Run} run
+      @returns {Promise<string>} */
+  tokenizerJson(run) {
+    return this.#ask("write", { run });
+  }
+}

@@ -1,0 +1,184 @@
+// Tokenizers as files: tokenizer.json, read as the app reads it, and written as `formats/huggingface.py` does.
+
+import { idsOfBytes } from "./training.js";
+
+/** @import { EngineData } from "./cutting.js"
+    @import { Run } from "./training.js" */
+
+/** @typedef {object} Table A byte-level tokenizer.
+    @property {(Uint8Array | undefined)[]} tokens The bytes of each token by id; none for an id without a token.
+    @property {Int32Array} merges The left, the right and the new id of each merge, in rank order.
+    @property {string} cut The name of its pre-tokenizer.
+    @property {[string, number][]} special The special tokens and their ids.
+    @property {boolean} wholeWordsFirst Whether a pre-token that is a token is not merged. */
+
+const N_BYTES = 256;
+const BY_REGEX = { add_prefix_space: false, type: "ByteLevel", use_regex: true };
+const ELSEWHERE = "Open it in the app.";
+const utf8 = new TextEncoder();
+
+/** The printable character that stands for each byte in a file, as in GPT-2's. */
+const CHARACTERS = characterOfBytes();
+const BYTES = new Map(CHARACTERS.map((character, byte) => [character, byte]));
+
+function characterOfBytes() {
+  const order = idsOfBytes(0);
+  const isPrintable = (/** @type {number} */ byte) => order[byte] < 188;
+  return Array.from(order, (place, byte) => String.fromCodePoint(isPrintable(byte) ? byte : 256 + place - 188));
+}
+
+/** Read a tokenizer.json of byte-level BPE. Throws an Error with a sentence for any other.
+    @param {string} text
+    @param {EngineData} data
+    @returns {Table} */
+export function readTokenizerJson(text, data) {
+  const { model, pre_tokenizer, normalizer, added_tokens = [] } = JSON.parse(text);
+  if ((model?.type ?? (model?.merges && "BPE")) !== "BPE") throw new Error(`Expected a BPE model, got ${model?.type}. ${ELSEWHERE}`);
+  if (normalizer && normalizer.normalizers?.length !== 0) throw new Error(`It has a normalizer (${normalizer.type}), which changes text first. ${ELSEWHERE}`);
+  for (const option of ["byte_fallback", "dropout", "continuing_subword_prefix", "end_of_word_suffix"]) {
+    if (model[option]) throw new Error(`The model sets ${option}. ${ELSEWHERE}`);
+  }
+  const cut = data.cuts[stepsOf(pre_tokenizer)];
+  if (!cut) throw new Error(`Its pre-tokenizer is not one that the browser knows. ${ELSEWHERE}`);
+  /** @type {[string, number][]} */
+  const special = [];
+  for (const { content, id, special: isSpecial, single_word, lstrip, rstrip } of added_tokens) {
+    if (!isSpecial || single_word || lstrip || rstrip) throw new Error(`It finds ${JSON.stringify(content)} in any text. ${ELSEWHERE}`);
+    special.push([content, id]);
+  }
+  const ids = new Map(/** @type {[string, number][]} */ (Object.entries(model.vocab)));
+  /** @type {Table["tokens"]} */
+  const tokens = [];
+  const specialTexts = new Set(special.map(([content]) => content));
+  for (const [token, id] of ids) if (!specialTexts.has(token)) tokens[id] = bytesOf(token);
+  for (const [content, id] of special) tokens[id] = utf8.encode(content);
+  const merges = new Int32Array(3 * model.merges.length);
+  model.merges.forEach((/** @type {string | string[]} */ pair, /** @type {number} */ rank) => {
+    const [left, right] = typeof pair === "string" ? pair.split(" ") : pair;
+    [left, right, left + right].forEach((token, i) => (merges[3 * rank + i] = ids.get(token) ?? -1));
+  });
+  const table = { tokens: Array.from(tokens), merges, cut, special, wholeWordsFirst: Boolean(model.ignore_merges) };
+  check(table);
+  return table;
+}
+
+/** Throw an Error for what the kernels do not run exactly.
+    @param {Table} table */
+function check({ tokens, merges, special, wholeWordsFirst }) {
+  if (merges.includes(-1)) throw new Error(`A merge has a token that is not in the vocabulary. ${ELSEWHERE}`);
+  const isSpecial = new Set(special.map(([, id]) => id));
+  const made = idsMade(merges);
+  const ordinary = [...tokens.keys()].filter((id) => tokens[id] && !isSpecial.has(id));
+  const known = new Set(ordinary.filter((id) => tokens[id]?.length === 1 && !made.has(id)));
+  if (new Set(Array.from(known, (id) => tokens[id]?.[0])).size < N_BYTES) throw new Error(`Its alphabet lacks some of the 256 bytes. ${ELSEWHERE}`);
+  for (let i = 0; i < merges.length; i += 3) {
+    const [left, right, id] = merges.subarray(i, i + 3);
+    if (!known.has(left) || !known.has(right)) throw new Error(`Merge ${i / 3} comes before those that make its parts. ${ELSEWHERE}`);
+    if (wholeWordsFirst && known.has(id)) throw new Error(`Two merges make the same token. ${ELSEWHERE}`);
+    known.add(id);
+  }
+  // Only then a token that no merge makes is looked up by its bytes.
+  if (wholeWordsFirst && new Set(ordinary.map((id) => String(tokens[id]))).size < ordinary.length) {
+    throw new Error(`Several ids have the same bytes. ${ELSEWHERE}`);
+  }
+}
+
+/** Return the ids that merges make.
+    @param {Int32Array} merges */
+export function idsMade(merges) {
+  const made = new Set();
+  for (let i = 2; i < merges.length; i += 3) made.add(merges[i]);
+  return made;
+}
+
+/** Return the steps of a pre-tokenizer as `EngineData.cuts` names them.
+    @param {any} part */
+function stepsOf(part) {
+  const steps = part?.type === "Sequence" ? [...part.pretokenizers] : part ? [part] : [];
+  const last = steps.at(-1);
+  if (last?.type !== "ByteLevel" || last.add_prefix_space) return "";
+  steps.pop();
+  if (last.use_regex ?? true) steps.push(BY_REGEX);
+  return JSON.stringify(steps.map((step) => sorted({ ...step, trim_offsets: undefined })));
+}
+
+/** Return a value with the names of all objects in order.
+    @param {any} value
+    @returns {any} */
+function sorted(value) {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!value || typeof value !== "object") return value;
+  return Object.fromEntries(Object.keys(value).sort().map((name) => [name, sorted(value[name])]));
+}
+
+/** @param {string} printable */
+function bytesOf(printable) {
+  const bytes = new Uint8Array(printable.length);
+  for (let i = 0; i < printable.length; i++) {
+    const byte = BYTES.get(printable[i]);
+    // A token that no merge makes may be plain text, as `tokenizers` decodes it.
+    if (byte === undefined) return utf8.encode(printable);
+    bytes[i] = byte;
+  }
+  return bytes;
+}
+
+/** Return the table of a tokenizer that was trained here.
+    @param {Run} run
+    @returns {Table} */
+export function tableOfRun({ config, merges, firstId }) {
+  /** @type {Uint8Array[]} */
+  const tokens = config.specialTokens.map((token) => utf8.encode(token));
+  idsOfBytes(tokens.length).forEach((id, byte) => (tokens[id] = Uint8Array.of(byte)));
+  const triples = new Int32Array((merges.length / 2) * 3);
+  for (let rank = 0; rank < merges.length / 2; rank++) {
+    const [left, right] = merges.subarray(2 * rank, 2 * rank + 2);
+    triples.set([left, right, firstId + rank], 3 * rank);
+    const token = new Uint8Array(tokens[left].length + tokens[right].length);
+    token.set(tokens[left]);
+    token.set(tokens[right], tokens[left].length);
+    tokens.push(token);
+  }
+  const special = config.specialTokens.map((token, id) => /** @type {[string, number]} */ ([token, id]));
+  return { tokens, merges: triples, cut: config.cut, special, wholeWordsFirst: false };
+}
+
+/** Return the tokenizer.json of a tokenizer that was trained here, as the app writes it.
+    @param {Run} run
+    @param {EngineData} data */
+export function writeTokenizerJson(run, data) {
+  const { config } = run;
+  const { tokens, merges, special } = tableOfRun(run);
+  const texts = tokens.map((token, id) => special[id]?.[0] ?? Array.from(token ?? [], (byte) => CHARACTERS[byte]).join(""));
+  const twice = texts.find((text, id) => id >= special.length && config.specialTokens.includes(text));
+  if (twice) throw new Error(`A special token and a token that was learned would both be written ${twice}. Train with other special tokens.`);
+  const listed = Array.from({ length: merges.length / 3 }, (_, rank) => [texts[merges[3 * rank]], texts[merges[3 * rank + 1]]]);
+  return dumped({
+    version: "1.0",
+    truncation: null,
+    padding: null,
+    added_tokens: special.map(([content, id]) => ({
+      ...{ id, content, single_word: false, lstrip: false, rstrip: false, normalized: false, special: true },
+    })),
+    normalizer: null,
+    pre_tokenizer: data.scanners[config.cut].pre_tokenizer,
+    post_processor: null,
+    decoder: { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex: true },
+    model: {
+      ...{ type: "BPE", dropout: null, unk_token: null, continuing_subword_prefix: null, end_of_word_suffix: null },
+      ...{ fuse_unk: false, byte_fallback: false, ignore_merges: false },
+      vocab: new Map(texts.map((text, id) => [text, id])),
+      merges: listed,
+    },
+  });
+}
+
+/** Return JSON with the spaces that Python's writer puts after commas and colons.
+    @param {any} value A Map keeps the order of its names, even of those that are numbers.
+    @returns {string} */
+function dumped(value) {
+  if (Array.isArray(value)) return `[${value.map(dumped).join(", ")}]`;
+  if (!value || typeof value !== "object") return JSON.stringify(value);
+  const entries = value instanceof Map ? [...value] : Object.entries(value);
+  return `{${entries.map(([name, each]) => `${JSON.stringify(name)}: ${dumped(each)}`).join(", ")}}`;
+}

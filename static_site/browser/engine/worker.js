@@ -1,0 +1,85 @@
+// The engine in a Web Worker: it answers the messages of `engine.js`.
+
+import { Cut } from "./cutting.js";
+import { Encoder } from "./encoding.js";
+import { Memory } from "./memory.js";
+import { readTokenizerJson, tableOfRun, writeTokenizerJson } from "./tokenizer_file.js";
+import { train } from "./training.js";
+
+/** @import { EngineData } from "./cutting.js" */
+
+/** Answer the messages that arrive at a port. The first brings the compiled kernels and the tables of cuts.
+    @param {{ addEventListener: any, postMessage: any }} port */
+export default function serve(port) {
+  /** @type {{ module: WebAssembly.Module, data: EngineData }} */
+  let engine;
+  /** @type {Map<number, Encoder>} */
+  const encoders = new Map();
+  let isCancelled = false;
+
+  /** @type {Record<string, (given: any, id: number) => unknown>} */
+  const tasks = {
+    async start({ wasm, data }) {
+      engine = { module: await WebAssembly.compile(wasm), data };
+    },
+    async train(options, id) {
+      isCancelled = false;
+      const onProgress = (/** @type {unknown} */ progress) => port.postMessage({ id, progress });
+      const run = await train(new Memory(engine.module), engine.data, options, onProgress, async () => {
+        await otherMessages();
+        return isCancelled;
+      });
+      return run;
+    },
+    cancel() {
+      isCancelled = true;
+    },
+    open({ json, run }, id) {
+      const table = run ? tableOfRun(run) : readTokenizerJson(json, engine.data);
+      const memory = new Memory(engine.module);
+      encoders.set(id, new Encoder(memory, engine.data, new Cut(memory, engine.data, table.cut), table));
+      return { handle: id, memory: memory.size, cut: table.cut, tokens: table.tokens, special: table.special };
+    },
+    encode({ handle, text }) {
+      const encoder = encoders.get(handle);
+      if (!encoder) throw new Error("The tokenizer is closed.");
+      return encoder.encode(text);
+    },
+    close({ handle }) {
+      encoders.delete(handle);
+    },
+    write({ run }) {
+      return writeTokenizerJson(run, engine.data);
+    },
+  };
+
+  port.addEventListener("message", async (/** @type {MessageEvent} */ { data: { id, task, given } }) => {
+    try {
+      const result = await tasks[task](given, id);
+      port.postMessage({ id, result }, transferable(result));
+    } catch (error) {
+      port.postMessage({ id, error: String(/** @type {Error} */ (error).message) });
+    }
+  });
+}
+
+/** Let messages that have arrived be answered. */
+function otherMessages() {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve(undefined);
+    };
+    port2.postMessage(null);
+  });
+}
+
+/** Return the buffers of the large arrays in a result, which then are moved rather than copied.
+    @param {any} result
+    @returns {ArrayBuffer[]} */
+function transferable(result) {
+  const values = result && typeof result === "object" ? Object.values(result) : [];
+  const nested = values.flatMap((value) => (ArrayBuffer.isView(value) ? [value] : value?.letters ? [value.letters, value.counts] : []));
+  return nested.map(({ buffer }) => /** @type {ArrayBuffer} */ (buffer));
+}

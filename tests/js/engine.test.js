@@ -1,0 +1,120 @@
+// The engine in the browser learns and encodes as bpe_core does.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { Engine } from "../../static_site/browser/engine/engine.js";
+import serve from "../../static_site/browser/engine/worker.js";
+import { decodeBase64, fromEngine, wasmKernels } from "./python.js";
+
+const { data, runs, large, tokenizers } = fromEngine();
+const wasm = wasmKernels();
+const utf8 = new TextEncoder();
+
+async function start() {
+  const { port1, port2 } = new MessageChannel();
+  serve(port1);
+  port1.start();
+  port1.unref();
+  const engine = await Engine.start(port2, wasm, JSON.parse(data));
+  port2.unref();
+  return engine;
+}
+
+const engine = await start();
+
+async function check({ documents, options, run: expected, json }) {
+  const run = await engine.train({ ...options, documents: documents.map((text) => utf8.encode(text)) });
+  const { merges, counts, tokensAfter, words, joinedAt, stopReason } = run;
+  const { letters, wordCounts, ...rest } = expected;
+  assert.deepEqual({ merges: [...merges], counts: [...counts], tokensAfter: [...tokensAfter], joinedAt: [...joinedAt], stopReason }, rest);
+  assert.deepEqual([words.letters, [...words.counts]], [decodeBase64(letters), wordCounts]);
+  if (json) assert.equal(await engine.tokenizerJson(run), json);
+  else await assert.rejects(engine.tokenizerJson(run), /would both be written/);
+}
+
+suite("training learns what bpe_core learns, in the same order", () => {
+  test("from hundreds of corpora with many ties", async () => {
+    let nRuns = 0;
+    for (const each of runs.filter(({ run }) => run)) {
+      await check(each);
+      nRuns += each.run.counts.length > 0 ? 1 : 0;
+    }
+    assert.ok(nRuns > 400);
+  });
+
+  test("from a book, with an index that grows", () => check(large));
+
+  test("and says that there is nothing to learn from", async () => {
+    const { documents, settings } = runs.find(({ run }) => !run) ?? { documents: [""], settings: { pretokenizer: "gpt2" } };
+    const options = { documents: documents.map((text) => utf8.encode(text)), vocabSize: 300, cut: settings.pretokenizer };
+    await assert.rejects(engine.train(options), /no text to learn from/);
+  });
+
+  test("and from text alone", async () => {
+    const documents = [utf8.encode("hug"), Uint8Array.of(104, 0xe2, 0x82)];
+    await assert.rejects(engine.train({ documents, vocabSize: 300, cut: "gpt2" }), /Document 2 is not UTF-8/);
+    await assert.rejects(engine.train({ documents: [], vocabSize: 200, cut: "gpt2" }), /starts with 256/);
+    await assert.rejects(engine.train({ documents: [], vocabSize: 300, cut: "regex:." }), /cut regex:. is not available/);
+  });
+
+  test("until it is cancelled, with the merges so far", async () => {
+    const documents = large.documents.map((text) => utf8.encode(text));
+    const all = large.run.merges;
+    const run = await engine.train({ ...large.options, documents }, ({ stage, done }) => {
+      if (stage === "merging" && done > 100) engine.cancel();
+    });
+    assert.equal(run.stopReason, "cancelled");
+    assert.ok(run.counts.length > 100 && run.counts.length < all.length / 2);
+    assert.deepEqual([...run.merges], all.slice(0, run.merges.length));
+  });
+});
+
+for (const { name, json, texts, places } of tokenizers) {
+  suite(`texts under ${name}`, () => {
+    test("have the ids and the places that bpe_core gives them", async () => {
+      const { handle, tokens, special } = await engine.open({ json });
+      assert.ok(tokens.length >= 900 && special.length > 0);
+      assert.ok(texts.length > 3000);
+      for (const [i, [text, ids]] of texts.entries()) {
+        const found = await engine.encode(handle, text);
+        assert.deepEqual([...found.ids.filter((id) => id >= 0)], ids, JSON.stringify(text.slice(0, 200)));
+        if (i % 20) continue;
+        const { byte_ends: byteEnds, starts } = places[i / 20];
+        let end = 0;
+        assert.deepEqual(Array.from(found.lengths, (length) => (end += length)), byteEnds);
+        assert.deepEqual([...found.startsWord], starts);
+      }
+      await engine.close(handle);
+      await assert.rejects(engine.encode(handle, "hug"), /closed/);
+    });
+  });
+}
+
+test("a run's own tokenizer encodes as its file does, and half a character is refused", async () => {
+  const run = await engine.train({ ...large.options, documents: large.documents.map((text) => utf8.encode(text)) });
+  const [own, opened] = await Promise.all([engine.open({ run }), engine.open({ json: large.json })]);
+  const text = "Alice 🧩 naïve  हिन्दी\n";
+  const [one, other] = await Promise.all([own, opened].map(({ handle }) => engine.encode(handle, text)));
+  assert.deepEqual(one, other);
+  assert.equal(one.ends.at(-1), text.length);
+  const bytes = utf8.encode(text);
+  one.ends.forEach((end, i) => {
+    const at = one.lengths.slice(0, i + 1).reduce((sum, length) => sum + length, 0);
+    assert.equal(end, new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, at), { stream: true }).length);
+  });
+  await assert.rejects(engine.encode(own.handle, "a\ud800b"), /UTF-8 cannot encode/);
+});
+
+test("files that the kernels do not run exactly are refused with a sentence", async () => {
+  const described = JSON.parse(large.json);
+  const changed = (changes) => engine.open({ json: JSON.stringify({ ...described, ...changes }) });
+  const model = (changes) => changed({ model: { ...described.model, ...changes } });
+  await assert.rejects(changed({ normalizer: { type: "NFC" } }), /normalizer \(NFC\)/);
+  await assert.rejects(changed({ pre_tokenizer: { type: "Whitespace" } }), /pre-tokenizer/);
+  await assert.rejects(changed({ added_tokens: [{ content: "x", id: 0, special: false }] }), /finds "x" in any text/);
+  await assert.rejects(model({ type: "Unigram" }), /Unigram/);
+  await assert.rejects(model({ byte_fallback: true }), /byte_fallback/);
+  await assert.rejects(model({ merges: [["zz", "q"]] }), /not in the vocabulary/);
+  await assert.rejects(model({ merges: [...described.model.merges].reverse() }), /comes before those/);
+  await assert.rejects(model({ vocab: { ...described.model.vocab, A: undefined }, merges: [] }), /lacks some of the 256 bytes/);
+});

@@ -1,0 +1,147 @@
+"""Print what Python learns from small corpora and makes of texts, for the engine in the browser.
+
+`python -m tests.js.from_engine` prints the engine's data, the runs of hundreds of corpora with many
+ties, tokenizers as files, and the ids of thousands of texts.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import random
+import sys
+from collections.abc import Iterator
+from typing import Any, Final
+
+import bpe_core as bpe
+from bpe_core.corpus import load_sample
+from bpe_core.formats import write_huggingface
+from bpe_core.tokenizer import boundaries, equivalent_tokenizer
+from static_site.engine_data import cut_names, engine_data
+from tests.js.from_site import all_texts
+from tests.oracles import TOKENIZERS
+
+N_CORPORA: Final = 500
+OPENED: Final = ("gpt2", "cl100k_base", "o200k_base")
+HOSTILE: Final = (
+    *("a" * 70_000, " " * 9_000, "ab" * 40_000 + "é", "\n \n" * 3_000, "\U0001f9e9" * 5_000),
+    *(
+        "हिन्दी में लिखा हुआ वाक्य " * 50,
+        "ภาษาไทยไม่มีวรรค" * 300,
+        "e\u0301\u0302" * 2_000,
+        "\0\x7f" * 100,
+    ),
+)
+
+
+def main() -> None:
+    os.environ["BPE_EXPLORER_TOKENIZERS"] = str(TOKENIZERS)
+    drawn = random.Random(7)
+    texts = [*all_texts(), *HOSTILE]
+    whole = "".join(texts[:: len(texts) // 500])
+    made = {
+        "data": engine_data(),
+        "runs": [_run(drawn, number) for number in range(N_CORPORA)],
+        "large": _trained(
+            [*load_sample("alice").documents, *load_sample("multilingual").documents],
+            vocab_size=4_000,
+            pretokenizer="cl100k",
+        ),
+        "tokenizers": [
+            _encoded(*each, [*texts, whole * 20 if each[0] == "gpt2" else whole])
+            for each in _tokenizers()
+        ],
+    }
+    json.dump(made, sys.stdout)
+
+
+def _run(drawn: random.Random, number: int) -> dict[str, Any]:
+    """Return a corpus of few letters, where most pairs tie, with what is learned from it."""
+    letters = drawn.choice(
+        ("ab", "abc", "aé", "a b", "ab1 ", "a\n ", "xy'sX.", "日本a", "🧩e\u0301 ")
+    )
+    words = [
+        "".join(drawn.choices(letters, k=drawn.randrange(1, drawn.choice((4, 9, 40)))))
+        for _ in range(drawn.randrange(1, 12))
+    ]
+    documents = [
+        drawn.choice((" ", "", "\n")).join(drawn.choices(words, k=drawn.randrange(1, 30)))
+        for _ in range(drawn.randrange(1, 4))
+    ]
+    special = drawn.sample(("<|endoftext|>", "ab", "<é>"), drawn.randrange(3))
+    return _trained(
+        documents,
+        vocab_size=256 + len(special) + drawn.randrange(60),
+        pretokenizer=cut_names()[number % len(cut_names())],
+        min_frequency=drawn.randrange(4),
+        special_tokens=tuple(special),
+        tie_break=drawn.choice(("smallest-pair", "first-seen")),
+    )
+
+
+def _trained(documents: list[str], **settings: Any) -> dict[str, Any]:
+    try:
+        run = bpe.train(documents, **settings)
+    except bpe.EmptyCorpusError:
+        return {"documents": documents, "settings": settings, "run": None}
+    config = run.config
+    return {
+        "documents": documents,
+        "options": {
+            "vocabSize": config.vocab_size,
+            "cut": config.pretokenizer,
+            "minFrequency": config.min_frequency,
+            "specialTokens": config.special_tokens,
+            "tieBreak": config.tie_break,
+        },
+        "run": {
+            "merges": [id for merge in run.merges for id in (merge.left, merge.right)],
+            "counts": [merge.count for merge in run.merges],
+            "tokensAfter": run.tokens_after.tolist(),
+            "letters": base64.b64encode(run.pretokens.letters.tobytes()).decode(),
+            "wordCounts": run.pretokens.counts.tolist(),
+            "joinedAt": run.joined_at.tolist(),
+            "stopReason": run.stop_reason,
+        },
+        "json": _written(run.tokenizer),
+    }
+
+
+def _written(tokenizer: bpe.Tokenizer) -> str | None:
+    """Return a tokenizer.json, or None if two tokens would be written alike."""
+    try:
+        return write_huggingface(tokenizer).decode()
+    except bpe.ConfigError:
+        return None
+
+
+def _tokenizers() -> Iterator[tuple[str, bpe.Tokenizer]]:
+    for name in OPENED:
+        found = equivalent_tokenizer(bpe.open_encoder(name))
+        assert found is not None
+        yield name, found
+    yield (
+        "whitespace",
+        bpe.train(load_sample("alice"), vocab_size=900, pretokenizer="whitespace").tokenizer,
+    )
+
+
+def _encoded(name: str, tokenizer: bpe.Tokenizer, texts: list[str]) -> dict[str, Any]:
+    found = [boundaries(text, tokenizer) for text in texts[::20]]
+    return {
+        "name": name,
+        "json": write_huggingface(tokenizer).decode(),
+        "texts": list(zip(texts, tokenizer.encode_batch(texts), strict=True)),
+        "places": [
+            {
+                "byte_ends": each.byte_ends.tolist(),
+                "starts": each.starts_pretoken.astype(int).tolist(),
+            }
+            for each in found
+        ],
+    }
+
+
+if __name__ == "__main__":
+    main()
