@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 import bpe_core as bpe
 from tests.browser.helpers import go_to_address
 from tests.browser.test_accessibility import broken_rules
+from tests.oracles import opened_by_name
 from ui.components import story_data
 
 VISITORS = {
@@ -20,7 +21,14 @@ VISITORS = {
     "我的名字，我的家，我的村庄！": "zh",
     "👩\u200d👩\u200d👧 <b>hugs</b>, 🧩🧩 hugs, hugs": "",
 }
+TITLES = (
+    "The text is cut first",
+    "The list of merges is the tokenizer",
+    "How far to go",
+    "What a model sees",
+)
 CUTS = {"GPT-4o": "o200k", "No cut": "none", "GPT-2": "gpt2"}
+SENTENCE = story_data()["readings"]["sentence"]["text"]
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
@@ -151,11 +159,43 @@ def test_how_far_to_go_is_counted_at_every_step(still_tab: Page) -> None:
     assert total == len(own.encode())
 
 
+def test_a_model_is_given_the_ids_of_the_sentence(still_tab: Page) -> None:
+    go_to_address(still_tab, "/")
+    sees = scene(still_tab, "What a model sees")
+    tokens = sees.locator(".ids button")
+    gpt4o = opened_by_name("o200k_base")
+    ids = gpt4o.encode(SENTENCE)
+    expect(tokens).to_have_count(len(ids))
+    for sentence in VISITORS:
+        type_sentence(still_tab, sentence)
+        ids = gpt4o.encode(sentence)
+        expect(sees.locator(".back")).to_have_text([str(id) for id in ids])
+        expect(sees.get_by_text("Cut by GPT-4o")).to_be_visible()
+    sees.get_by_role("radio", name="You see").focus()
+    still_tab.keyboard.press("ArrowRight")
+    expect(sees.get_by_role("radio", name="Model sees")).to_be_checked()
+    given = f"The model is given {len(ids)} numbers: {', '.join(map(str, ids))}."
+    expect(sees.get_by_role("status")).to_have_text(given)
+    # Its letters stay in the page for a screen reader, and the token in focus is clear.
+    tokens.first.focus()
+    still_tab.keyboard.press("ArrowRight")
+    expect(tokens.nth(1)).to_be_focused()
+    expect(tokens.nth(1)).to_have_attribute("aria-label", re.compile(f": {ids[1]}$"))
+    expect(tokens.nth(1).locator(".letters")).to_have_css("filter", "none")
+    expect(tokens.nth(2).locator(".letters")).to_have_css("filter", "blur(4px)")
+    expect(sees.locator(".given-ids")).to_have_text("101830")
+    expect(sees.locator(".sum-ids")).to_have_text(["7633 19", "9130", "22538 18"])
+    expect(sees.locator(".coins b")).to_have_text(["10", "10", "48", "11"])
+    for row, count in enumerate((10, 10, 48, 11)):
+        expect(sees.locator(".meter").nth(row).locator("i")).to_have_count(count)
+
+
 def test_the_scenes_are_accessible_and_fit_a_phone(still_tab: Page) -> None:
     still_tab.set_viewport_size(PHONE)
     go_to_address(still_tab, "/")
-    for title in ("The text is cut first", "The list of merges is the tokenizer", "How far to go"):
+    for title in TITLES:
         scene(still_tab, title)
+    still_tab.get_by_role("radio", name="Model sees").check()
     main = still_tab.get_by_test_id("stMain")
     assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") == 0
     assert broken_rules(still_tab) == []

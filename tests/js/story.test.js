@@ -12,6 +12,7 @@ import { CUTS, learnCut, seamSentence, spansWords, spokenRow } from "../../ui/co
 import { bytesPerToken, learnFar, MIN_OWN_LENGTH, spokenFar, splitOwn } from "../../ui/components/story/far.js";
 import { guessLanguage } from "../../ui/components/story/language.js";
 import { endOfReplay, learnList, newWord, replayOn, spokenMerge, tokenOf, wordInSentence } from "../../ui/components/story/list.js";
+import { lettersAsked, moreTokens, priceSentence, spokenId, sumRows } from "../../ui/components/story/model.js";
 import { fromStory } from "./python.js";
 
 const { cuts, data, learned, replayed, seams, visitors } = fromStory();
@@ -218,6 +219,33 @@ suite("how far to go", () => {
     assert.equal(seen + unseen, text);
     assert.ok(Math.abs(unseen.length / text.length - 0.25) < 0.02);
     assert.ok(cutText(text, "gpt2").join("|").startsWith(cutText(seen, "gpt2").join("|")));
+  });
+});
+
+suite("what a model sees", () => {
+  const { readings, prices } = data;
+
+  test("is one number for strawberry in the question", () => {
+    const { letters, given } = lettersAsked(readings.letters);
+    assert.equal(letters.filter(({ isAsked }) => isAsked).length, 3);
+    assert.deepEqual(given, [101830]);
+  });
+
+  test("is a sum whose digits stand in tokens of three", () => {
+    const rows = sumRows(readings.sum).map(({ sign, parts }) => [sign, ...parts.map(({ digits, id }) => [digits, id])]);
+    assert.deepEqual(rows, [["", ["123", 7633], ["4", 19]], ["+", ["999", 9130]], ["=", ["223", 22538], ["3", 18]]]);
+  });
+
+  test("is a price in two languages, in two models", () => {
+    assert.deepEqual(prices.map((price) => [price.name, price["GPT-2"], price["GPT-4o"]]), [["English", 10, 10], ["Hindi", 48, 11]]);
+    assert.equal(priceSentence(prices), "One coin, one token: 4.8 times the English in GPT-2, 1.1 in GPT-4o.");
+  });
+
+  test("is said with its token", () => {
+    assert.equal(spokenId(" shells", 84266), "space shells: 84266");
+    assert.equal(spokenId([0xe0, 0xa4], 11976), "bytes E0 A4: 11976");
+    assert.equal(moreTokens(0), "");
+    assert.equal(moreTokens(1), "and 1 token more");
   });
 });
 

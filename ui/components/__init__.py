@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ui.components.share_bars import ShareBar, draw_share_bars
     from ui.components.shared import PARTS
     from ui.components.start_loop import MAX_SENTENCE_LENGTH, Door, draw_start_loop
-    from ui.components.story import draw_story, story_data
+    from ui.components.story import draw_story, send_reading, story_data
     from ui.components.strips import corpus_strip, normalized_text, pretoken_strip
     from ui.components.symbol_rows import SymbolRow, Tile, Tiles, draw_symbol_rows, find_pair
     from ui.components.term_table import TermCell, TermRow, draw_term_table

@@ -7,12 +7,16 @@ import { onLeaving } from "../shared/leaving.js";
 import { CutScene } from "./cut_scene.js";
 import { FarScene } from "./far_scene.js";
 import { ListScene } from "./list_scene.js";
+import { ModelScene } from "./model_scene.js";
 
 /** @import { Carried } from "../shared/carried.js"
     @import { Sentence } from "./cut_scene.js"
+    @import { Price } from "./model.js"
+    @import { Reading } from "./reading.js"
     @import { Component } from "../shared/component.js" */
 
-/** @typedef {{ sentence: string, seen: string, unseen: string, languages: Sentence[] }} Given */
+/** @typedef {{ sentence: string, seen: string, unseen: string, languages: Sentence[], prices: Price[],
+      readings: Record<"sentence" | "letters" | "sum", Reading> }} Given */
 /** @typedef {{ take: (sentence: Carried) => unknown, destroy: () => void }} Scene */
 
 const NEAR = "400px 0px"; // how far from the view a scene is made
@@ -22,8 +26,8 @@ const REST = 400; // ms without a key press before a scene takes what was typed
 const stories = new WeakMap();
 
 /** @param {Component<Given>} component */
-export default function mountStory({ data, parentElement }) {
-  const story = stories.get(parentElement) ?? new Story(parentElement, data);
+export default function mountStory({ data, parentElement, setTriggerValue }) {
+  const story = stories.get(parentElement) ?? new Story(parentElement, data, (text) => setTriggerValue("reading", text));
   stories.set(parentElement, story);
   return onLeaving(parentElement, () => {
     stories.get(parentElement)?.destroy();
@@ -33,13 +37,15 @@ export default function mountStory({ data, parentElement }) {
 
 class Story {
   /** @param {ShadowRoot} root
-      @param {Given} given */
-  constructor(root, given) {
+      @param {Given} given
+      @param {(text: string) => void} ask Asks what a model is given of a sentence. */
+  constructor(root, given, ask) {
     /** @type {Record<string, (section: HTMLElement) => Scene>} */
     const makers = {
       cut: (section) => new CutScene(section, given.languages),
       list: (section) => new ListScene(section, given.sentence),
       far: (section) => new FarScene(section, given),
+      model: (section) => new ModelScene(section, given, ask),
     };
     /** @type {Carried} */
     this.sentence = { text: given.sentence, slots: new Map() };
