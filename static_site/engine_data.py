@@ -7,9 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from bpe_core import kernels
+from bpe_core import Tokenizer, kernels
+from bpe_core.errors import ConfigError
 from bpe_core.formats import cuts_by_steps, pre_tokenizer_part
 from bpe_core.pretokenizers import SCANNERS, get_pretokenizer, get_scanner
+from bpe_core.tokenizer import can_compile
 
 _CONSTANTS: Final = (
     *("CELLS", "ENTRY", "FIRST_SYMBOL", "LONG_WORD", "NARROW_ROW", "PAIR_ROW", "ROOM"),
@@ -53,3 +55,43 @@ def _scanner(name: str) -> dict[str, Any]:
         "before_space_only": cut.drops_text or not cut.ends_before_space,
         "pre_tokenizer": pre_tokenizer_part(cut, by_bytes=True),
     }
+
+
+def packed_tokenizer(tokenizer: Tokenizer) -> bytes:
+    """Return a byte tokenizer as `browser/engine/tokenizer_file.js` unpacks it.
+
+    A JSON header, preceded by its length as uint32, little-endian; then the length of each token by
+    id, one byte each, 0 for an id without a token; for each merge how many bytes the left one of
+    its two tokens has; the ids that merges make as uint32, unless they are in order; and the bytes
+    of all tokens. Raises ConfigError for a tokenizer that the browser does not run.
+    """
+    table, name = tokenizer.table, tokenizer.pretokenizer.name
+    tokens = [tokenizer.vocab.get(id, b"") for id in range(max(tokenizer.vocab) + 1)]
+    special = {id: text for text, id in tokenizer.special_tokens.items()}
+    spelled = [token for id, token in tokenizer.vocab.items() if id not in special]
+    if (
+        name not in cut_names()
+        or table.base != "bytes"
+        or not can_compile(table)
+        or len(set(spelled)) < len(spelled)
+        or max(map(len, tokens)) > 255
+    ):
+        raise ConfigError("The engine in the browser does not run this tokenizer exactly.")
+    made = np.array(table.made, "<u4")
+    first = int(made[0]) if made.size else 0
+    in_order = bool((made == np.arange(first, first + made.size)).all())
+    header = json.dumps(
+        {
+            "cut": name,
+            "special": list(tokenizer.special_tokens.items()),
+            "whole_words_first": table.whole_words_first,
+            "n_ids": len(tokens),
+            "n_merges": made.size,
+            "first_made": first if in_order else None,
+        }
+    ).encode()
+    lengths = bytes(map(len, tokens))
+    lefts = bytes(len(tokens[left]) for left, _, _ in table.triples)
+    ids = b"" if in_order else made.tobytes()
+    parts = (len(header).to_bytes(4, "little"), header, lengths, lefts, ids, *tokens)
+    return b"".join(parts)

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Engine } from "../../static_site/browser/engine/engine.js";
+import { readTokenizerJson, unpackTokenizer } from "../../static_site/browser/engine/tokenizer_file.js";
 import serve from "../../static_site/browser/engine/worker.js";
 import { decodeBase64, fromEngine, wasmKernels } from "./python.js";
 
@@ -69,8 +70,16 @@ suite("training learns what bpe_core learns, in the same order", () => {
   });
 });
 
-for (const { name, json, texts, places } of tokenizers) {
+for (const { name, json, packed, texts, places } of tokenizers) {
   suite(`texts under ${name}`, () => {
+    test("have the same tokenizer, packed or not", async () => {
+      const given = decodeBase64(packed).buffer;
+      const one = unpackTokenizer(given);
+      const other = readTokenizerJson(json, JSON.parse(data));
+      assert.deepEqual({ ...one, special: new Map(one.special) }, { ...other, special: new Map(other.special) });
+      await engine.close((await engine.open({ packed: given })).handle);
+    });
+
     test("have the ids and the places that bpe_core gives them", async () => {
       const { handle, tokens, special } = await engine.open({ json });
       assert.ok(tokens.length >= 900 && special.length > 0);

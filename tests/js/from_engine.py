@@ -18,7 +18,7 @@ import bpe_core as bpe
 from bpe_core.corpus import load_sample
 from bpe_core.formats import write_huggingface
 from bpe_core.tokenizer import boundaries, equivalent_tokenizer
-from static_site.engine_data import cut_names, engine_data
+from static_site.engine_data import cut_names, engine_data, packed_tokenizer
 from tests.js.from_site import all_texts
 from tests.oracles import TOKENIZERS
 
@@ -132,6 +132,7 @@ def _encoded(name: str, tokenizer: bpe.Tokenizer, texts: list[str]) -> dict[str,
     return {
         "name": name,
         "json": write_huggingface(tokenizer).decode(),
+        "packed": base64.b64encode(packed_tokenizer(tokenizer)).decode(),
         "texts": list(zip(texts, tokenizer.encode_batch(texts), strict=True)),
         "places": [
             {

@@ -3,7 +3,7 @@
 //   const engine = await Engine.start(worker, wasm, data);   // a Worker of `worker.js`, the files of the engine
 //   const run = await engine.train({ documents, vocabSize: 8000, cut: "gpt2" }, ({ stage, done, total }) => ...);
 //   engine.cancel();                                  // the training then ends with the merges so far
-//   const tokenizer = await engine.open({ run });     // or { json }: the text of a tokenizer.json
+//   const tokenizer = await engine.open({ run });     // or { json }, { packed }
 //   const { ids, lengths, ends, startsWord } = await engine.encode(tokenizer.handle, "how much wood");
 //   await engine.tokenizerJson(run);                  // the file that the app would write
 //
@@ -80,8 +80,8 @@ export class Engine {
     return this.#ask("cancel", null);
   }
 
-  /** Open a tokenizer: the text of a tokenizer.json, or a run.
-      @param {{ json: string } | { run: Run }} given
+  /** Open a tokenizer: the text of a tokenizer.json, what `packed_tokenizer` in `engine_data.py` wrote, or a run.
+      @param {{ json: string } | { packed: ArrayBuffer } | { run: Run }} given
       @returns {Promise<Opened>} */
   open(given) {
     return this.#ask("open", given);

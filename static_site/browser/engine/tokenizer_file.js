@@ -62,6 +62,34 @@ export function readTokenizerJson(text, data) {
   return table;
 }
 
+/** Read a tokenizer that `packed_tokenizer` in `engine_data.py` wrote.
+    @param {ArrayBuffer} packed
+    @returns {Table} */
+export function unpackTokenizer(packed) {
+  const size = new DataView(packed).getUint32(0, true);
+  const { cut, special, whole_words_first, n_ids, n_merges, first_made } = JSON.parse(new TextDecoder().decode(new Uint8Array(packed, 4, size)));
+  let at = 4 + size;
+  const take = (/** @type {number} */ n) => new Uint8Array(packed, (at += n) - n, n);
+  const [lengths, lefts] = [take(n_ids), take(n_merges)];
+  const made = first_made === null ? new Uint32Array(take(4 * n_merges).slice().buffer) : Uint32Array.from(lefts, (_, rank) => first_made + rank);
+  // One character a byte, because strings are what a Map finds by content.
+  const letters = new TextDecoder("latin1").decode(new Uint8Array(packed, at));
+  const starts = new Uint32Array(n_ids + 1);
+  lengths.forEach((length, id) => (starts[id + 1] = starts[id] + length));
+  const isSpecial = new Set(special.map((/** @type {[string, number]} */ [, id]) => id));
+  const ids = new Map();
+  const tokens = Array.from(lengths, (length, id) => {
+    if (length && !isSpecial.has(id)) ids.set(letters.slice(starts[id], starts[id + 1]), id);
+    return length ? take(length) : undefined;
+  });
+  const merges = new Int32Array(3 * n_merges);
+  made.forEach((id, rank) => {
+    const middle = starts[id] + lefts[rank];
+    merges.set([ids.get(letters.slice(starts[id], middle)), ids.get(letters.slice(middle, starts[id + 1])), id], 3 * rank);
+  });
+  return { tokens, merges, cut, special, wholeWordsFirst: whole_words_first };
+}
+
 /** Throw an Error for what the kernels do not run exactly.
     @param {Table} table */
 function check({ tokens, merges, special, wholeWordsFirst }) {
@@ -176,7 +204,7 @@ export function writeTokenizerJson(run, data) {
 /** Return JSON with the spaces that Python's writer puts after commas and colons.
     @param {any} value A Map keeps the order of its names, even of those that are numbers.
     @returns {string} */
-function dumped(value) {
+export function dumped(value) {
   if (Array.isArray(value)) return `[${value.map(dumped).join(", ")}]`;
   if (!value || typeof value !== "object") return JSON.stringify(value);
   const entries = value instanceof Map ? [...value] : Object.entries(value);

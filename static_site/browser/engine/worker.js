@@ -3,7 +3,7 @@
 import { Cut } from "./cutting.js";
 import { Encoder } from "./encoding.js";
 import { Memory } from "./memory.js";
-import { readTokenizerJson, tableOfRun, writeTokenizerJson } from "./tokenizer_file.js";
+import { readTokenizerJson, tableOfRun, unpackTokenizer, writeTokenizerJson } from "./tokenizer_file.js";
 import { train } from "./training.js";
 
 /** @import { EngineData } from "./cutting.js" */
@@ -34,8 +34,8 @@ export default function serve(port) {
     cancel() {
       isCancelled = true;
     },
-    open({ json, run }, id) {
-      const table = run ? tableOfRun(run) : readTokenizerJson(json, engine.data);
+    open({ json, packed, run }, id) {
+      const table = run ? tableOfRun(run) : packed ? unpackTokenizer(packed) : readTokenizerJson(json, engine.data);
       const memory = new Memory(engine.module);
       encoders.set(id, new Encoder(memory, engine.data, new Cut(memory, engine.data, table.cut), table));
       return { handle: id, memory: memory.size, cut: table.cut, tokens: table.tokens, special: table.special };
