@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { unpack } from "../../ui/components/merge_player/run.js";
 import { Engine } from "../../static_site/browser/engine/engine.js";
 import { readTokenizerJson, unpackTokenizer } from "../../static_site/browser/engine/tokenizer_file.js";
 import serve from "../../static_site/browser/engine/worker.js";
@@ -23,12 +24,26 @@ async function start() {
 
 const engine = await start();
 
-async function check({ documents, options, run: expected, json }) {
+/** Return a message with its arrays, so that a difference can be read. */
+function readable(message) {
+  const { header, arrays } = unpack(message);
+  return { header, arrays: Object.fromEntries(Object.entries(arrays).map(([name, numbers]) => [name, [...numbers]])) };
+}
+
+async function check({ documents, options, run: expected, json, replay }) {
   const run = await engine.train({ ...options, documents: documents.map((text) => utf8.encode(text)) });
   const { merges, counts, tokensAfter, words, joinedAt, stopReason } = run;
   const { letters, wordCounts, ...rest } = expected;
   assert.deepEqual({ merges: [...merges], counts: [...counts], tokensAfter: [...tokensAfter], joinedAt: [...joinedAt], stopReason }, rest);
   assert.deepEqual([words.letters, [...words.counts]], [decodeBase64(letters), wordCounts]);
+  if (replay) {
+    const [start, stop] = replay.range;
+    const messages = [await engine.packRun(run, replay.more), await engine.packMerges(run, start, stop, replay.more.player)];
+    messages.forEach((message, i) => assert.deepEqual(readable(message), readable(decodeBase64(replay.messages[i]))));
+    assert.deepEqual(messages.map((message) => Buffer.from(message).toString("base64")), replay.messages);
+  } else {
+    await assert.rejects(engine.packMerges(run, 0, 0, ""), /smallest pair/);
+  }
   if (json) assert.equal(await engine.tokenizerJson(run), json);
   else await assert.rejects(engine.tokenizerJson(run), /would both be written/);
 }

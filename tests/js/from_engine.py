@@ -17,7 +17,9 @@ from typing import Any, Final
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
 from bpe_core.formats import write_huggingface
+from bpe_core.runs import stop_sentence
 from bpe_core.tokenizer import boundaries, equivalent_tokenizer
+from bpe_core.views import pack_merges, pack_player
 from static_site.engine_data import cut_names, engine_data, packed_tokenizer
 from tests.js.from_site import all_texts
 from tests.oracles import TOKENIZERS
@@ -105,6 +107,22 @@ def _trained(documents: list[str], **settings: Any) -> dict[str, Any]:
             "stopReason": run.stop_reason,
         },
         "json": _written(run.tokenizer),
+        "replay": _replay(run, settings.get("tie_break", "smallest-pair")),
+    }
+
+
+def _replay(run: bpe.TrainingRun, tie_break: str) -> dict[str, Any] | None:
+    """Return a run as the merge player is given it; None if the browser cannot replay it."""
+    if tie_break != "smallest-pair":
+        return None
+    n = len(run.merges)
+    start, stop = (0, n) if n < 100 else (n // 2, n // 2 + 100)
+    more = {"player": "é", "opening": n // 3, "starts": [0]}
+    messages = pack_player(run, **more), pack_merges(run, start, stop, player="é")
+    return {
+        "more": {**more, "ending": stop_sentence(run)},
+        "range": [start, stop],
+        "messages": [base64.b64encode(message).decode() for message in messages],
     }
 
 

@@ -6,6 +6,8 @@
 //   const tokenizer = await engine.open({ run });     // or { json }, { packed }
 //   const { ids, lengths, ends, startsWord } = await engine.encode(tokenizer.handle, "how much wood");
 //   await engine.tokenizerJson(run);                  // the file that the app would write
+//   await engine.packRun(run, { player, opening, starts, ending });   // what the merge player is given
+//   await engine.packMerges(run, 0, 5000, player);
 //
 // What these take and return is described in `training.js` (TrainingOptions, Progress, Run) and in
 // `encoding.js` (Encoded). Errors have a sentence for the visitor as their message. Bytes are moved, not
@@ -14,6 +16,7 @@
 
 /** @import { Encoded } from "./encoding.js"
     @import { EngineData } from "./cutting.js"
+    @import { Replay } from "./replay.js"
     @import { Table } from "./tokenizer_file.js"
     @import { Progress, Run, TrainingOptions } from "./training.js" */
 
@@ -100,6 +103,24 @@ export class Engine {
       @returns {Promise<void>} */
   close(handle) {
     return this.#ask("close", { handle });
+  }
+
+  /** Return the message of a run with which the merge player begins.
+      @param {Run} run
+      @param {Replay} more
+      @returns {Promise<Uint8Array>} */
+  packRun(run, more) {
+    return this.#ask("packRun", { run, more });
+  }
+
+  /** Return the message of the merges start ... stop - 1, for the merge player.
+      @param {Run} run Whose ties went to the smallest pair.
+      @param {number} start
+      @param {number} stop
+      @param {string} player
+      @returns {Promise<Uint8Array>} */
+  packMerges(run, start, stop, player) {
+    return this.#ask("packMerges", { run, start, stop, player });
   }
 
   /** Return the tokenizer.json of a run.

@@ -3,6 +3,7 @@
 import { Cut } from "./cutting.js";
 import { Encoder } from "./encoding.js";
 import { Memory } from "./memory.js";
+import { packMerges, packRun } from "./replay.js";
 import { readTokenizerJson, tableOfRun, unpackTokenizer, writeTokenizerJson } from "./tokenizer_file.js";
 import { train } from "./training.js";
 
@@ -47,6 +48,12 @@ export default function serve(port) {
     },
     close({ handle }) {
       encoders.delete(handle);
+    },
+    packRun({ run, more }) {
+      return packRun(run, more);
+    },
+    packMerges({ run, start, stop, player }) {
+      return packMerges(run, start, stop, player);
     },
     write({ run }) {
       return writeTokenizerJson(run, engine.data);

@@ -77,7 +77,7 @@ const TYPES = { int16: Int16Array, uint16: Uint16Array, int32: Int32Array, float
 /** Unpack a message: its header, and the arrays that the header names.
     @param {Uint8Array} message
     @returns {{ header: any, arrays: Record<string, Numbers> }} */
-function unpack(message) {
+export function unpack(message) {
   // A copy has its own buffer, in which the arrays are aligned.
   const buffer = Uint8Array.from(message).buffer;
   const length = new DataView(buffer).getUint32(0, true);
