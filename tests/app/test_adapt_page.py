@@ -30,8 +30,8 @@ from tests.app.pages import OpenApp, in_address, metrics, page_text, paste, sent
 from tests.app.training import assert_press_is_refused, draw_after, known_work
 from tests.waiting import OfKind, wait_until
 from ui.adapt import MODEL_LINES, background_work, files_part
+from ui.adapt.adapting_process import Swapped
 from ui.adapt.background_work import REPLACE, SHRINK
-from ui.adapt.swapped import Swapped
 from ui.run import zipped
 from ui.work import queue
 

@@ -17,9 +17,8 @@ from tests.app.pages import OpenApp, paste, read_query, unescaped_text
 from tests.app.training import assert_press_is_refused, draw_after
 from tests.waiting import OfKind, wait_until
 from ui.adapt import background_work
-from ui.adapt.adapting_process import Removable
+from ui.adapt.adapting_process import Removable, Swapped
 from ui.adapt.background_work import REPLACE, SHRINK, Order
-from ui.adapt.swapped import Swapped
 from ui.look import token_label
 from ui.storage import HELD_OUT_SEED
 

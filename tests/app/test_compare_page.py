@@ -23,7 +23,7 @@ from tests.app.pages import (
     upload,
 )
 from tests.app.stored import store, store_hugs
-from ui.compare import evaluation, languages, passage, terms
+from ui.compare import compared, languages, passage, terms
 from ui.storage import (
     SAMPLE_RUN_ID,
     Trained,
@@ -228,7 +228,7 @@ def test_a_corpus_of_train_is_compared_on_unless_it_is_large(
     kept = keep_uploaded(UploadedCorpus(corpus, "hugs"))
     said = sentence(open_app("compare", on="Your own text", own=kept))
     assert said.startswith("On your own text, 1 document, ")
-    monkeypatch.setattr(evaluation, "MAX_BYTES", 1_000)
+    monkeypatch.setattr(compared, "MAX_BYTES", 1_000)
     kept = keep_uploaded(UploadedCorpus(corpus, "hugs"))
     app = open_app("compare", on="Your own text", own=kept)
     (error,) = app.toast

@@ -17,11 +17,11 @@ from bpe_core.comparison import embedding_rows
 from bpe_core.corpus import Corpus
 from tests.waiting import OfKind, wait_until
 from ui.adapt import background_work
-from ui.adapt.figures import count_cut_rows
+from ui.adapt.adapting_process import HELD_OUT, TRAINING, judged
 from ui.adapt.files_part import files_label, without_folders
+from ui.adapt.gain_parts import count_cut_rows
 from ui.adapt.new_tokens import list_new_tokens, token_rows, tokens_csv
 from ui.adapt.replace_mode import gone_for_good
-from ui.adapt.swapped import HELD_OUT, TRAINING, judged
 from ui.storage import StoredRun
 
 

@@ -21,7 +21,7 @@ from tests.language_costs import compare_languages
 from tests.waiting import OfKind, wait_until
 from ui.compare import charts, compared
 from ui.compare.compared import cached_language_costs, compare_languages_on, hash_sentences
-from ui.compare.language_figures import (
+from ui.compare.languages import (
     MEASURES,
     PARITY,
     cannot_spell,

@@ -15,11 +15,10 @@ from bpe_core.tokenizer import gpt2_golden_result
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 from tests.language_costs import compare_languages
-from ui.compare.definitions import FIGURES, LANGUAGES
 from ui.compare.record import comparison_record, languages_record, scripts_record, to_json
 from ui.compare.terms import AFTER_A_SPACE, FIRST_TERMS, TermChoice, terms_record
 from ui.compare.verdict import Judged
-from ui.compare.verdict_words import uncovered_words, verdict_sentence
+from ui.compare.wording import FIGURES, LANGUAGES, uncovered_words, verdict_sentence
 from ui.run.page_parts import composition_groups
 from ui.storage.run_store import compose_both
 from ui.tokenizers import Member

@@ -26,7 +26,7 @@ from bpe_core.corpus import HeldOut, Place
 from ui.compare.charts import part_dots
 from ui.compare.figures import figure_rows
 from ui.compare.verdict import differences_csv, rival_rows, shown_parts
-from ui.compare.verdict_words import (
+from ui.compare.wording import (
     HELD_OUT,
     disagreement,
     folder_words,

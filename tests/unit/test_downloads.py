@@ -12,7 +12,7 @@ import bpe_core as bpe
 from bpe_core.formats import loads
 from ui.host import server_cache
 from ui.run import downloads
-from ui.run.download_part import Download
+from ui.run.page_parts import Download
 from ui.storage import Trained, load_run, store_run
 
 TEXT = "hug hugs pug pugs naïve 日本 \U0001f9e9<|endoftext|>\n" * 20

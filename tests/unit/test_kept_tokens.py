@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bpe_core.tokenizer import gpt2
-from ui.adapt.removal_form import read_kept_tokens
+from ui.adapt.order_form import read_kept_tokens
 from ui.look import token_label
 
 VOCAB = gpt2().vocab

@@ -25,7 +25,7 @@ from bpe_core.tokenizer import gpt2
 from tests import lab_in_child
 from tests.waiting import OfKind, wait_until
 from ui.components import FigureRow
-from ui.lab import MeasurementStatus, words
+from ui.lab import MeasurementStatus, sections
 from ui.lab.measurements import MEASURE, begin_measurement, shared_measurement
 from ui.lab.sections import how_far
 from ui.work import Status, queue
@@ -158,12 +158,12 @@ FOUND = [
 
 def test_every_contender_has_a_display_name() -> None:
     for name in (*ENCODERS, *(trainer.name for trainer in trainers(1))):
-        assert words.encoder_title(name)
-    assert words.encoder_title("") == ""
+        assert sections.encoder_title(name)
+    assert sections.encoder_title("") == ""
 
 
 def test_the_table_shows_speeds_ratios_parts_and_equality() -> None:
-    rows = words.encoding_rows(FOUND)
+    rows = sections.encoding_rows(FOUND)
     assert rows[0] == FigureRow("List of merges", ("0.010", "0.020", "1.0 MB", "equal"))
     assert rows[3] == FigureRow("Longest match", ("1.0", "2.0", "all", "differ"))
     assert rows[4] == FigureRow("tiktoken", ("–", "–", "–", "not possible"))
@@ -174,17 +174,17 @@ def joined(pieces: list[tuple[str, bool]]) -> str:
 
 
 def test_the_sentence_compares_slower_encoders_too() -> None:
-    sentence = joined(words.encoding_sentence(FOUND))
+    sentence = joined(sections.encoding_sentence(FOUND))
     assert "trie takes 2.0 times as long as the hash map" in sentence
     assert "hash map is 50 times as fast as a list of merges" in sentence
-    aside = words.encoding_aside(FOUND, 12.4)
+    aside = sections.encoding_aside(FOUND, 12.4)
     assert "3 of 4 encoders returned the same ids; Longest match did not." in aside
 
 
 @pytest.mark.parametrize("trie", [0.49, 0.5, 0.519])
 def test_equal_speeds_are_compared_without_a_number(trie: float) -> None:
     found = [measured("list-index", 0.5), measured("hash-map", 0.5), measured("trie", trie)]
-    assert joined(words.encoding_sentence(found)) == (
+    assert joined(sections.encoding_sentence(found)) == (
         "In plain Python the trie is as fast as the hash map, and the hash map is as fast as a "
         "list of merges."
     )
@@ -192,7 +192,7 @@ def test_equal_speeds_are_compared_without_a_number(trie: float) -> None:
         GrowthPoint("engine", 64, 0.0101, 3, True),
         GrowthPoint("tokenizers", 64, 0.0099, 3, True),
     ]
-    sentence = joined(words.training_sentence(trained))
+    sentence = joined(sections.training_sentence(trained))
     assert sentence == "On 64 B of text the engine is as fast as tokenizers."
 
 
@@ -204,7 +204,7 @@ def test_every_time_that_rounds_to_the_shortest_is_marked() -> None:
         GrowthPoint("reference", 4_000, 0.03, 3, True),
         GrowthPoint("engine", 4_000, 0.0102, 3, True),
     ]
-    _, rows = words.training_rows(found)
+    _, rows = sections.training_rows(found)
     assert rows[0] == FigureRow("1.0 kB", ("0.010", "0.010", "0.010 differs"), (0, 1, 2))
     assert rows[1].better == (1,)
 
@@ -216,32 +216,32 @@ def test_dropped_trainers_have_no_figure() -> None:
         GrowthPoint("engine", 4_000, 0.02, 3, True),
         GrowthPoint("tokenizers", 4_000, 0.01, 3, False),
     ]
-    columns, rows = words.training_rows(found)
+    columns, rows = sections.training_rows(found)
     assert columns == ["Reference", "Engine", "tokenizers"]
     assert rows == [
         FigureRow("1.0 kB", ("0.500", "0.010", "–"), (1,)),
         FigureRow("4.0 kB", ("–", "0.020", "0.010 differs"), (2,)),
     ]
-    assert "merges of tokenizers differed" in words.training_aside(found, 500)
-    assert joined(words.training_sentence(found)) == (
+    assert "merges of tokenizers differed" in sections.training_aside(found, 500)
+    assert joined(sections.training_sentence(found)) == (
         "On 4.0 kB of text the engine takes 2.0 times as long as tokenizers. The reference, which "
         "recounts all pairs for each merge, was dropped after 1.0 kB."
     )
-    sentence = joined(words.training_sentence(found[:1]))
+    sentence = joined(sections.training_sentence(found[:1]))
     assert sentence == "The engine and tokenizers were not measured at the same size."
-    assert words.growth_by_name(found)["Engine"] == ([1_000, 4_000], [0.01, 0.02])
+    assert sections.growth_by_name(found)["Engine"] == ([1_000, 4_000], [0.01, 0.02])
 
 
 @pytest.mark.slow
 def test_words_that_longest_match_cuts_differently_are_shown_with_both_cuts() -> None:
     found = differences(gpt2(), "He overwrites it. overwrites")
-    (row,) = words.differing_rows(found, gpt2())
+    (row,) = sections.differing_rows(found, gpt2())
     assert row.label == "2×"
     assert [[tile.token for tile in cell.tiles] for cell in row.cells] == [
         [b" overw", b"rites"],
         [b" overwrite", b"s"],
     ]
-    sentence = words.differing_sentence(found)
+    sentence = sections.differing_sentence(found)
     assert "2 of 5 pre-tokens (40.0%) differently from the merges" in sentence
 
 

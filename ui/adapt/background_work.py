@@ -14,13 +14,14 @@ from bpe_core.comparison import IntervalWords
 from bpe_core.corpus import Corpus, FiledCorpus, link_corpus
 from bpe_core.tokenizer import Tokenizer
 from ui.adapt.adapting_process import (
+    GENERAL_TEXTS,
     HELD_OUT_FOLDER,
     Removable,
+    Swapped,
     TextSplit,
     replace_here,
     shrink_here,
 )
-from ui.adapt.swapped import GENERAL_TEXTS, Swapped
 from ui.storage import HELD_OUT_SEED, os_errors_as_not_kept, upload_folder, upload_held_out
 from ui.work import (
     Progress,

@@ -10,27 +10,31 @@ import streamlit as st
 from bpe_core.adapting import DEFAULT_COVERAGE, gain_by_kind, list_new_ids
 from bpe_core.comparison import embedding_rows
 from bpe_core.runs import steps_to_draw, times
-from ui.adapt.figures import (
+from ui.adapt.files_part import offer_files
+from ui.adapt.gain_parts import (
     Gain,
     base_name,
+    choose_general,
     count_cut_rows,
     domain_gain,
+    draw_gain_costs,
+    draw_gain_curves,
+    draw_gain_figures,
+    draw_kind_gains,
     general_gain,
     how_sure,
     own_gain,
     usual_general,
 )
-from ui.adapt.files_part import offer_files
-from ui.adapt.gain_parts import (
-    choose_general,
-    draw_gain_costs,
-    draw_gain_curves,
-    draw_gain_figures,
-    draw_kind_gains,
+from ui.adapt.new_tokens import (
+    Choices,
+    TokenChoices,
+    ask_for_terms,
+    draw_new_tokens,
+    draw_term_costs,
+    join_terms,
 )
-from ui.adapt.new_tokens import Choices, TokenChoices, draw_new_tokens
 from ui.adapt.order_form import Base, ask_for_coverage, choose_base, usable
-from ui.adapt.terms import ask_for_terms, draw_term_costs, join_terms
 from ui.components import verdict
 from ui.corpus import begin_training, choose_corpus, show_corpus
 from ui.host import fragment

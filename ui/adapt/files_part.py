@@ -25,7 +25,7 @@ from bpe_core.published import (
     read_cached,
 )
 from bpe_core.tokenizer import Tokenizer
-from ui.adapt.figures import base_name
+from ui.adapt.gain_parts import base_name
 from ui.host import cached
 from ui.look import file_stem, plain_markdown, plain_text
 from ui.run import offer_downloads, show_encoding_command, zipped

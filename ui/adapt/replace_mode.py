@@ -16,21 +16,33 @@ from bpe_core.adapting import DEFAULT_COVERAGE, Adapted, count_with_missing
 from bpe_core.comparison import embedding_rows
 from bpe_core.corpus import Corpus
 from ui.adapt import background_work as work
+from ui.adapt.adapting_process import Swapped, TextTokens, general_titles
 from ui.adapt.background_work import Order
-from ui.adapt.figures import Gain
 from ui.adapt.files_part import Offered, offer_adapted
 from ui.adapt.gain_parts import (
+    Gain,
     choose_general,
     draw_gain_costs,
     draw_gain_curves,
     draw_gain_figures,
     draw_kind_gains,
 )
-from ui.adapt.new_tokens import Choices, NewTokens, TokenChoices, choose_tokens, draw_token_list
-from ui.adapt.order_form import Asked, ask_for_coverage, ask_for_order
-from ui.adapt.removal_form import ask_what_may_go, draw_by_script
-from ui.adapt.swapped import Swapped, TextTokens, general_titles
-from ui.adapt.terms import ask_for_terms, draw_term_costs
+from ui.adapt.new_tokens import (
+    Choices,
+    NewTokens,
+    TokenChoices,
+    ask_for_terms,
+    choose_tokens,
+    draw_term_costs,
+    draw_token_list,
+)
+from ui.adapt.order_form import (
+    Asked,
+    ask_for_coverage,
+    ask_for_order,
+    ask_what_may_go,
+    draw_by_script,
+)
 from ui.components import TermCell, TermRow, draw_term_table, verdict
 from ui.corpus import leave_address, read_address_text, text_to_address
 from ui.host import cached, errors_shown, fragment

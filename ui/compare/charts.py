@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from bpe_core.comparison import TextPart, signed
-from ui.compare.verdict_words import figure_words
+from ui.compare.wording import figure_words
 from ui.look import (
     CURVE_WIDTH,
     PALETTES,

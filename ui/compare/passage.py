@@ -22,8 +22,8 @@ from bpe_core.tokenizer import (
     gpt2_golden_result,
 )
 from bpe_core.views import PackedSpans, PackedTokens, pack_boundaries, pack_spans
-from ui.compare.evaluation import Evaluation
-from ui.compare.verdict_words import HELD_OUT
+from ui.compare.compared import Evaluation
+from ui.compare.wording import HELD_OUT
 from ui.components import (
     Reading,
     SymbolRow,

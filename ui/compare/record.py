@@ -16,14 +16,12 @@ import bpe_core
 from bpe_core.comparison import N_RESAMPLES, SEED, Comparison, Parity, Rates, method_words
 from bpe_core.corpus import Composition
 from bpe_core.tokenizer import gpt2_golden_result
-from ui.compare.compared import NEEDS_WHOLE, ComparedText
-from ui.compare.costs import cost_table
-from ui.compare.definitions import FIGURES, INTERVAL, LANGUAGES, PARTS
-from ui.compare.evaluation import Evaluation
-from ui.compare.language_figures import cached_script_merges
-from ui.compare.languages import Costs, chosen_languages, compared_languages
+from ui.compare.compared import NEEDS_WHOLE, ComparedText, Evaluation
+from ui.compare.figures import cost_table
+from ui.compare.languages import Costs, cached_script_merges, chosen_languages, compared_languages
 from ui.compare.terms import chosen_terms, terms_record
 from ui.compare.verdict import Judged
+from ui.compare.wording import FIGURES, INTERVAL, LANGUAGES, PARTS
 from ui.storage import StoredRun
 from ui.tokenizers import Member, known_rates, shelf
 

@@ -12,8 +12,8 @@ from bpe_core.comparison import TermCut, TermCuts, TermLoss, cut_terms, read_ter
 from bpe_core.corpus import Note, decode_text
 from bpe_core.errors import CorpusError
 from bpe_core.tokenizer import Encoder
-from ui.compare.costs import COLUMNS
-from ui.compare.language_figures import in_others, in_sentence
+from ui.compare.figures import COLUMNS
+from ui.compare.languages import in_others, in_sentence
 from ui.components import TermCell, TermRow, draw_term_table
 from ui.corpus import file_opener, find_text, live_field, own_text
 from ui.host import cached, errors_shown

@@ -25,11 +25,12 @@ from bpe_core.comparison import (
 from bpe_core.corpus import Corpus, HeldOut
 from ui.compare.charts import part_dots
 from ui.compare.compared import NEEDS_WHOLE, ComparedText, compare_on, gain_on, unseen_on
-from ui.compare.definitions import INTERVAL, PARTS
-from ui.compare.verdict_words import (
+from ui.compare.wording import (
     CANNOT_TELL,
     HELD_OUT,
+    INTERVAL,
     OWN,
+    PARTS,
     Sentence,
     disagreement,
     figure_words,

@@ -1,10 +1,16 @@
-"""Draw the parts of the Lab: encoders, the words that longest match cuts otherwise, trainers."""
+"""Draw the parts of the Lab: encoders, the words that longest match cuts otherwise, trainers.
+
+Measurements are put into sentences and tables, then drawn on logarithmic axes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from bpe_core.lab import (
@@ -12,20 +18,61 @@ from bpe_core.lab import (
     SMALL_CHARACTERS,
     SMALL_TRAINING_CHARACTERS,
     ContenderTime,
+    Differences,
     GrowthPoint,
     LabOrder,
     differences,
 )
 from bpe_core.tokenizer import Tokenizer
-from ui.components import ChartPicture, draw_chart_pictures, draw_symbol_rows, figure_table, verdict
+from ui.components import (
+    ChartPicture,
+    FigureRow,
+    SymbolRow,
+    Tile,
+    Tiles,
+    draw_chart_pictures,
+    draw_symbol_rows,
+    figure_table,
+    verdict,
+)
 from ui.host import cached
-from ui.lab import charts, words
 from ui.lab.measurements import MeasurementStatus, start_measurement
-from ui.lab.words import encoder_title
-from ui.look import CONFIG, counted, definitions, file_stem, plain_markdown, tooltip
+from ui.look import (
+    CONFIG,
+    CURVE_WIDTH,
+    PALETTES,
+    Axis,
+    Theme,
+    counted,
+    definitions,
+    empty_figure,
+    escaped,
+    file_stem,
+    label_ends,
+    label_right,
+    name_base_axis,
+    name_value_axis,
+    plain_markdown,
+    power_ticks,
+    set_axis,
+    size_text,
+    tooltip,
+)
 from ui.shell import frame
 from ui.work import watch_work
 
+MAX_WORDS = 8
+_MAX_WORD_LENGTH = 24
+"""The most tokens of a word shown in a row; longer words are left out."""
+
+TRAINER_WORDS = {
+    "reference": "Reference",
+    "engine": "Engine",
+    "tokenizers": "tokenizers",
+}
+_ROW = 34
+_NAME_SIZE = 14
+_DASHES = ("2px,3px", "solid", "6px,4px")
 _ENCODERS = (
     "Eight encoders are run on this text in turn, each for a few seconds at most, and their ids "
     "are compared. A slow encoder gets part of the text; the table shows how much."
@@ -39,13 +86,333 @@ _TRAINERS = (
     "The readable reference, the engine and Hugging Face’s trainer learn the same "
     f"{N_MERGES:,} merges from longer and longer beginnings of this text."
 )
-
-
 _TRAINERS_BUTTON = "Measure trainers"
 _FEW_TRAINED = (
     f"The first {SMALL_TRAINING_CHARACTERS:,} characters at most. “{_TRAINERS_BUTTON}” continues "
     "to the whole text."
 )
+_differences = cached(spinner="Comparing longest match with the merges")(differences)
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderWords:
+    """The name and the explanation of an encoder, for readers."""
+
+    title: str
+    explanation: str
+
+
+ENCODER_WORDS = {
+    "list-index": EncoderWords(
+        "List of merges",
+        "Finds the rank of a pair by searching the list of merges, and looks up all pairs "
+        "again after each merge. The simplest way to write it.",
+    ),
+    "hash-map": EncoderWords(
+        "Hash map of ranks",
+        "The same rule, with ranks in a dictionary. The other encoders are compared with it.",
+    ),
+    "trie": EncoderWords(
+        "Trie with backtracking",
+        "Takes whole tokens from left to right, and steps back if two of them would have been "
+        "merged differently. Exact.",
+    ),
+    "longest-match": EncoderWords(
+        "Longest match",
+        "Always takes the longest matching token. It is not BPE: on some words it returns other "
+        "tokens.",
+    ),
+    "engine-cold": EncoderWords(
+        "Engine, first time", "This app’s compiled encoder, with none of the words cached."
+    ),
+    "engine-warm": EncoderWords("Engine, again", "The same, with the words of the text cached."),
+    "tiktoken": EncoderWords("tiktoken", "OpenAI’s encoder, in Rust."),
+    "tokenizers": EncoderWords(
+        "tokenizers",
+        "Hugging Face’s encoder, in Rust. It caches words, and creates an object for each token.",
+    ),
+}
+
+
+def encoder_title(name: str) -> str:
+    """Return the name of an encoder or trainer for readers; empty for an unknown one."""
+    return ENCODER_WORDS[name].title if name in ENCODER_WORDS else TRAINER_WORDS.get(name, "")
+
+
+def encoding_rows(found: Sequence[ContenderTime]) -> list[FigureRow]:
+    """Return the table of encoders: MB/s, factor to the hash map, part measured, equality."""
+    hash_map = next(
+        (one.megabytes_per_second for one in found if one.name == "hash-map" and not one.problem),
+        0.0,
+    )
+    rows: list[FigureRow] = []
+    for one in found:
+        if one.problem is not None:
+            rows.append(FigureRow(encoder_title(one.name), ("–", "–", "–", "not possible")))
+            continue
+        speed = one.megabytes_per_second
+        times = speed_text(speed / hash_map) if hash_map else "–"
+        part = "all" if one.is_whole else size_text(one.n_bytes)
+        same = "equal" if one.is_equal else "differ"
+        rows.append(FigureRow(encoder_title(one.name), (speed_text(speed), times, part, same)))
+    return rows
+
+
+def encoding_sentence(found: Sequence[ContenderTime]) -> list[tuple[str, bool]]:
+    """Return the main result of the encoders, as pieces, each with whether it is bold."""
+    speeds = {one.name: one.megabytes_per_second for one in found if one.problem is None}
+    slow, trie, hash_map = (speeds.get(name) for name in ("list-index", "trie", "hash-map"))
+    if not (slow and trie and hash_map):
+        return [("Not every encoder supports this tokenizer.", False)]
+    return [
+        ("In plain Python the trie ", False),
+        (compared(trie, hash_map), True),
+        (" the hash map, and the hash map ", False),
+        (compared(hash_map, slow), True),
+        (" a list of merges.", False),
+    ]
+
+
+def compared(speed: float, other: float) -> str:
+    """Compare two speeds in words; without a number if it would round to 1.
+
+    >>> compared(3.0, 2.0), compared(1.0, 20.0), compared(1.03, 1.0)
+    ('is 1.5 times as fast as', 'takes 20 times as long as', 'is as fast as')
+    """
+    times = speed_text(max(speed / other, other / speed))
+    if times == speed_text(1.0):
+        return "is as fast as"
+    return f"is {times} times as fast as" if speed > other else f"takes {times} times as long as"
+
+
+def encoding_aside(found: Sequence[ContenderTime], seconds: float) -> str:
+    """Return which ids were equal, and how the time was measured."""
+    able = [one for one in found if one.problem is None]
+    differ = [encoder_title(one.name) for one in able if not one.is_equal]
+    equal = len(able) - len(differ)
+    equality = f"{equal} of {len(able)} encoders returned the same ids"
+    equality += f"; {' and '.join(differ)} did not. " if differ else ". "
+    return f"{equality}Medians of calls in turn, on one thread, {seconds:.0f} s in all."
+
+
+def training_rows(found: Sequence[GrowthPoint]) -> tuple[list[str], list[FigureRow]]:
+    """Return the table of trainers: a column for each trainer, a row for each size."""
+    names = list(dict.fromkeys(one.name for one in found))
+    by_size: dict[int, dict[str, GrowthPoint]] = {}
+    for one in found:
+        by_size.setdefault(one.n_bytes, {})[one.name] = one
+    rows: list[FigureRow] = []
+    for size, row in by_size.items():
+        shown = {name: f"{one.seconds:,.3f}" for name, one in row.items()}
+        least = shown[min(row, key=lambda name: row[name].seconds)]
+        figures = tuple(
+            shown[name] + ("" if row[name].is_equal else " differs") if name in row else "–"
+            for name in names
+        )
+        fastest = tuple(place for place, name in enumerate(names) if shown.get(name) == least)
+        rows.append(FigureRow(size_text(size), figures, fastest))
+    return [encoder_title(name) for name in names], rows
+
+
+def training_sentence(found: Sequence[GrowthPoint]) -> list[tuple[str, bool]]:
+    """Return the main result of the trainers, as pieces, each with whether it is bold."""
+    seconds = {(one.name, one.n_bytes): one.seconds for one in found}
+    last = max((size for name, size in seconds if name == "engine"), default=0)
+    ours, theirs = seconds.get(("engine", last), 0.0), seconds.get(("tokenizers", last), 0.0)
+    if not (ours and theirs):
+        return [("The engine and tokenizers were not measured at the same size.", False)]
+    pieces = [
+        (f"On {size_text(last)} of text the engine ", False),
+        (compared(1 / ours, 1 / theirs), True),
+        (" tokenizers.", False),
+    ]
+    reached = max((size for name, size in seconds if name == "reference"), default=last)
+    if reached < last:
+        pieces += [
+            (" The reference, which recounts all pairs for each merge, was dropped after ", False),
+            (f"{size_text(reached)}.", True),
+        ]
+    return pieces
+
+
+def training_aside(found: Sequence[GrowthPoint], n_merges: int) -> str:
+    """Return whether the merges were equal, and what the times include."""
+    unequal = sorted({encoder_title(one.name) for one in found if not one.is_equal})
+    equality = (
+        f"The merges of {' and '.join(unequal)} differed from the others."
+        if unequal
+        else "All learned the same merges, in the same order, at every size."
+    )
+    return (
+        f"{equality} Up to {n_merges:,} merges over all 256 bytes, including pre-tokenization. "
+        "Hugging Face’s trainer uses all cores."
+    )
+
+
+def growth_by_name(
+    found: Sequence[GrowthPoint],
+) -> dict[str, tuple[list[int], list[float]]]:
+    """Return the points of each trainer's curve, by its name for readers."""
+    curves: dict[str, tuple[list[int], list[float]]] = {}
+    for one in found:
+        sizes, seconds = curves.setdefault(encoder_title(one.name), ([], []))
+        sizes.append(one.n_bytes)
+        seconds.append(one.seconds)
+    return curves
+
+
+def differing_rows(found: Differences, tokenizer: Tokenizer) -> list[SymbolRow]:
+    """Return the most frequent words that longest match cuts differently, with both cuts."""
+    short = [word for word in found.words if len(word.ids) <= _MAX_WORD_LENGTH]
+    return [
+        SymbolRow(
+            f"{word.count:,}×",
+            (_tiles(word.ids, tokenizer), _tiles(word.longest_match_ids, tokenizer)),
+        )
+        for word in short[:MAX_WORDS]
+    ]
+
+
+def differing_sentence(found: Differences) -> str:
+    """Return how many of a text's words longest match cuts differently."""
+    if not found.n_pretokens:
+        return "This text has no words."
+    if not found.words:
+        return (
+            f"On all {counted(found.n_pretokens, 'pre-token')} of this text, longest match returns "
+            "the same tokens as the merges."
+        )
+    share = found.n_differing / found.n_pretokens
+    return (
+        f"Longest match cuts {found.n_differing:,} of {counted(found.n_pretokens, 'pre-token')} "
+        f"({share:.1%}) differently from the merges: {counted(len(found.words), 'distinct word')}."
+    )
+
+
+def _tiles(ids: Sequence[int], tokenizer: Tokenizer) -> Tiles:
+    return Tiles(
+        tuple(Tile(tokenizer.vocab[id], id if id in tokenizer.table.parts else None) for id in ids)
+    )
+
+
+def speed_dots(
+    names: Sequence[str],
+    speeds: Sequence[float],
+    *,
+    own: Sequence[bool],
+    exact: Sequence[bool],
+    theme: Theme,
+) -> go.Figure:
+    """Draw speeds in MB/s as dots on a log axis, each with a line from the left.
+
+    Dots of the app's `own` encoders are blue, and those not `exact` are hollow. A bar's length has
+    no meaning on a log axis, so a dot marks the value, and the line only leads the eye to it.
+    """
+    colours = PALETTES[theme]
+    n = len(names)
+    figure = empty_figure(theme, height=n * _ROW + 60, top=8)
+    low = 10 ** math.floor(math.log10(min(speeds, default=1.0)))
+    high = max([*speeds, low * 10])
+    fills = [colours.primary if is_own else colours.muted for is_own in own]
+    for row, (speed, fill) in enumerate(zip(speeds, fills, strict=True)):
+        figure.add_shape(
+            type="line",
+            x0=low,
+            x1=speed,
+            y0=row,
+            y1=row,
+            layer="below",
+            line={"color": fill, "width": 2},
+        )
+    figure.add_scatter(
+        x=list(speeds),
+        y=list(range(n)),
+        mode="markers",
+        marker={
+            "size": 12,
+            "color": [
+                fill if is_exact else colours.background
+                for fill, is_exact in zip(fills, exact, strict=True)
+            ],
+            "line": {"color": fills, "width": 2},
+        },
+        cliponaxis=False,
+        customdata=[escaped(name) for name in names],
+        hovertemplate="%{customdata}: %{x:.3g} MB/s<extra></extra>",
+    )
+    _log_axis(figure, "x", math.log10(low), math.log10(high) + 0.1, showgrid=True)
+    set_axis(
+        figure,
+        "y",
+        range=[n - 0.5, -0.5],
+        showgrid=False,
+        tickvals=list(range(n)),
+        ticktext=[f"{escaped(name)} " for name in names],
+        tickfont={"color": colours.text, "size": _NAME_SIZE},
+    )
+    label_right(figure, list(range(n)), [speed_text(speed) for speed in speeds], colours.text)
+    name_base_axis(figure, "MB/s")
+    return figure
+
+
+def growth_curves(
+    curves: Mapping[str, tuple[Sequence[int], Sequence[float]]], *, own: str, theme: Theme
+) -> go.Figure:
+    """Draw seconds over bytes for each name, on log axes; the `own` line is blue."""
+    colours = PALETTES[theme]
+    figure = empty_figure(theme, height=360, top=36)
+    sizes = [size for xs, _ in curves.values() for size in xs] or [1]
+    times = [seconds for _, ys in curves.values() for seconds in ys] or [1.0]
+    ends: list[tuple[str, float, str]] = []
+    for place, (name, (xs, ys)) in enumerate(curves.items()):
+        colour = colours.primary if name == own else (colours.muted, colours.other)[place > 1]
+        figure.add_scatter(
+            x=list(xs),
+            y=list(ys),
+            mode="lines+markers",
+            line={"width": CURVE_WIDTH, "color": colour, "dash": _DASHES[place % 3]},
+            marker={"size": 8, "color": colour},
+            cliponaxis=False,
+            customdata=[escaped(name)] * len(xs),
+            hovertemplate="%{customdata}: %{x:,} bytes in %{y:.3g} s<extra></extra>",
+        )
+        if xs:
+            ends.append((escaped(name), ys[-1], colour))
+    first, last = math.log10(min(sizes)), math.log10(max(sizes))
+    low, high = math.floor(math.log10(min(times))), math.log10(max(times))
+    _log_axis(figure, "y", low, max(high + 0.15, low + 1))
+    # A single size spans no range, so the axis shows the decade that contains it.
+    start = first - 0.08 if first < last else math.floor(first)
+    _log_axis(figure, "x", start, max(last + 0.08, start + 1), exponentformat="B")
+    label_ends(figure, ends, is_log=True)
+    name_value_axis(figure, "seconds", theme)
+    name_base_axis(figure, "bytes of text")
+    return figure
+
+
+def speed_text(speed: float) -> str:
+    """Format a speed with two or three significant digits, never in scientific notation.
+
+    >>> speed_text(0.0012345), speed_text(1.204), speed_text(152.6)
+    ('0.0012', '1.2', '153')
+    """
+    if speed >= 100:
+        return f"{speed:,.0f}"
+    return f"{speed:.{max(0, 1 - math.floor(math.log10(speed)))}f}" if speed > 0 else "0"
+
+
+def _log_axis(
+    figure: go.Figure,
+    axis: Axis,
+    low: float,
+    high: float,
+    *,
+    exponentformat: str = "none",  # 0.001 seconds are no “1 m”
+    **properties: Any,
+) -> None:
+    """Draw an axis in powers of ten, from 10**low to 10**high."""
+    ticks = {"dtick": power_ticks(high - low), "exponentformat": exponentformat}
+    set_axis(figure, axis, type="log", range=[low, high], **ticks, **properties)
 
 
 def draw_encoding(
@@ -61,8 +428,8 @@ def draw_encoding(
 
 def _draw_encoding_figures(found: Sequence[ContenderTime], status: MeasurementStatus) -> None:
     verdict(
-        words.encoding_sentence(found),
-        f"{status.about}. {words.encoding_aside(found, status.elapsed_seconds)}",
+        encoding_sentence(found),
+        f"{status.about}. {encoding_aside(found, status.elapsed_seconds)}",
         key="encoding_verdict",
         terms=definitions("Merge", "Token"),
     )
@@ -70,8 +437,8 @@ def _draw_encoding_figures(found: Sequence[ContenderTime], status: MeasurementSt
     picture, table = st.columns(2, gap="large")
     with picture:
         st.plotly_chart(
-            charts.speed_dots(
-                [words.encoder_title(one.name) for one in able],
+            speed_dots(
+                [encoder_title(one.name) for one in able],
                 [one.megabytes_per_second for one in able],
                 own=[one.name.startswith("engine") for one in able],
                 exact=[one.is_equal for one in able],
@@ -87,16 +454,16 @@ def _draw_encoding_figures(found: Sequence[ContenderTime], status: MeasurementSt
     with table:
         figure_table(
             ["MB/s", "× hash map", "of the text", "ids"],
-            words.encoding_rows(found),
+            encoding_rows(found),
             caption="Encoders: speed, factor over the hash map, part of the text, same ids or not",
             key="encoding_table",
         )
     for one in found:
         if one.problem is not None:
-            name = words.encoder_title(one.name)
+            name = encoder_title(one.name)
             st.markdown(f":gray[{name}: {plain_markdown(one.problem, 400)}]")
     with st.expander("How each encoder works"):
-        for encoder in words.ENCODER_WORDS.values():
+        for encoder in ENCODER_WORDS.values():
             st.markdown(f"**{encoder.title}.** {encoder.explanation}")
         st.markdown(
             "The figures do not include the time to build tables or load kernels before the first "
@@ -104,15 +471,12 @@ def _draw_encoding_figures(found: Sequence[ContenderTime], status: MeasurementSt
         )
 
 
-_differences = cached(spinner="Comparing longest match with the merges")(differences)
-
-
 def draw_longest_match(text: str, tokenizer: Tokenizer) -> None:
     """Draw the most frequent words that are cut differently, with both cuts."""
     st.header("Longest match is not BPE", anchor=False)
     found = _differences(tokenizer, text)
-    st.markdown(words.differing_sentence(found), help=tooltip("Pre-token"))
-    rows = words.differing_rows(found, tokenizer)
+    st.markdown(differing_sentence(found), help=tooltip("Pre-token"))
+    rows = differing_rows(found, tokenizer)
     if rows:
         draw_symbol_rows(
             rows,
@@ -139,16 +503,14 @@ def draw_training(
 
 def _draw_training_figures(found: Sequence[GrowthPoint], status: MeasurementStatus) -> None:
     verdict(
-        words.training_sentence(found),
-        f"{status.about}. {words.training_aside(found, N_MERGES)}",
+        training_sentence(found),
+        f"{status.about}. {training_aside(found, N_MERGES)}",
         key="training_verdict",
     )
     picture, table = st.columns(2, gap="large")
     with picture:
         st.plotly_chart(
-            charts.growth_curves(
-                words.growth_by_name(found), own="Engine", theme=frame.theme_type()
-            ),
+            growth_curves(growth_by_name(found), own="Engine", theme=frame.theme_type()),
             theme=None,
             config=CONFIG,
             key="training_chart",
@@ -156,7 +518,7 @@ def _draw_training_figures(found: Sequence[GrowthPoint], status: MeasurementStat
         )
         offer_png("training_chart", "Seconds to train over bytes of text", status.about)
     with table:
-        columns, rows = words.training_rows(found)
+        columns, rows = training_rows(found)
         st.markdown(":gray[Seconds. The dot marks the fastest.]")
         figure_table(columns, rows, caption="Seconds to train, by size", key="training_table")
 

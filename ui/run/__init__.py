@@ -3,8 +3,8 @@
 In: a run's id, or a corpus before training. Out: curves and tables, computed once and cached,
 and the tokenizer's files for download.
 
-Open `results` first. `corpus_summary` describes a corpus, and `download_part` makes and offers the
-files. `training_card` draws the training that a visitor waits for.
+Open `results` first. `corpus_summary` describes a corpus, and `page_parts` draws what pages share:
+figures, downloads, and the training that a visitor waits for.
 """
 
 from typing import TYPE_CHECKING
@@ -21,17 +21,23 @@ if TYPE_CHECKING:
         divided,
         find_alphabet,
     )
-    from ui.run.download_part import downloads, offer_downloads, show_encoding_command, zipped
     from ui.run.page_parts import (
+        HERE,
         Cell,
         csv_table,
+        downloads,
         draw_figure,
         draw_title,
         offer_csv,
+        offer_downloads,
         offer_pictures,
         show_composition,
+        show_encoding_command,
+        show_failure,
+        training_outcome,
+        watch_training,
+        zipped,
     )
     from ui.run.results import LifePicture, RunCurves, first_step, keep_step, run_curves
-    from ui.run.training_card import HERE, show_failure, training_outcome, watch_training
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)
