@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from ui.work.background import queue
-from ui.work.task import Result, Status, Step, WorkKind
+from ui.work.background import Result, Status, Step, WorkKind, queue
 
 _SECONDS_BETWEEN_LOOKS = 0.01
 

@@ -18,7 +18,7 @@ from bpe_core.vocabulary import Reachability, find_unreachable
 from tests.browser.serving import running_app
 from tests.new_process import ROOT
 from ui.host import server_cache
-from ui.serving.warm_up import warm_up_rest
+from ui.serving.upkeep import warm_up_rest
 from ui.shell.workspace import state_key
 from ui.vocabulary import background_work
 from ui.work import queue

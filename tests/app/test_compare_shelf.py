@@ -34,8 +34,8 @@ from tests.waiting import OfKind
 from ui.host import settings
 from ui.look import plain_markdown
 from ui.shell.workspace import state_key
-from ui.tokenizers import FILE_PREFIX, downloads
-from ui.tokenizers.downloads import FETCH
+from ui.tokenizers import FILE_PREFIX, by_name
+from ui.tokenizers.by_name import FETCH
 from ui.tokenizers.shelf import Shelf, open_member
 
 SMALL = bpe.train(load_sample("notebook"), bpe.TrainingConfig(vocab_size=280))
@@ -235,7 +235,7 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         (cache / file).write_bytes((TOKENIZERS / file).read_bytes())
         return name
 
-    monkeypatch.setattr(downloads, "fetch", fetch)
+    monkeypatch.setattr(by_name, "fetch", fetch)
     return names
 
 

@@ -13,7 +13,7 @@ from tests.app.stored import store_hugs
 from tests.app_pages import PAGES, PAGES_OF_A_RUN, START
 from tests.new_process import ROOT
 from ui.run import results
-from ui.shell import frame, recent_runs
+from ui.shell import frame, open_run
 
 # Joined from two parts, because the log quotes the source line that raised.
 TYPED = "what a visitor " + "typed"
@@ -143,7 +143,7 @@ def test_a_failure_of_the_picker_leaves_the_page_working(
 ) -> None:
     run_id = store_hugs(TYPED)
     with monkeypatch.context() as patch:
-        patch.setattr(recent_runs, "run_labels", fail)
+        patch.setattr(open_run, "run_labels", fail)
         app = open_app("merge_loop", run=run_id)
         assert errors(app).startswith("The list of runs stopped because of an error in the app")
         assert TYPED not in caplog.text

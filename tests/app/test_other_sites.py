@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.browser.serving import of_checkout, running_app
-from ui.host.logs import MAX_ERRORS_A_MINUTE
+from ui.host.failures import MAX_ERRORS_A_MINUTE
 
 ROUTES = ("/", "/train", "/_stcore/health", "/_stcore/host-config", "/static/x.js", "/media/x")
 # Every address that a server's processes look up or connect to, in this machine or elsewhere.

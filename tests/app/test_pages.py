@@ -29,7 +29,7 @@ from tests.new_process import ROOT, run_python
 from tests.plurals import ONE_OF_MANY
 from ui.components import MAX_SENTENCE_LENGTH
 from ui.shell import address
-from ui.shell.recent_runs import MAX_RECENT_RUNS
+from ui.shell.open_run import MAX_RECENT_RUNS
 from ui.storage import SAMPLE_RUN_ID, run_store
 
 
@@ -137,8 +137,8 @@ def test_other_fields_bound_to_the_address_accept_any_value(
 # Plotly is not in `heavy`, because Streamlit itself imports it.
 _IMPORTS = """
 import sys
-import ui.components.start_loop, ui.shell.frame, ui.shell.recent_runs
-import ui.corpus.own_text_field, ui.serving.warm_up
+import ui.components.start_loop, ui.shell.frame, ui.shell.open_run
+import ui.corpus.own_text_field, ui.serving.upkeep
 heavy = ("pandas", "numba", "tokenizers", "tiktoken")
 print([name for name in heavy if name in sys.modules])
 """
@@ -189,7 +189,7 @@ _FIRST_VISITS = """
 import sys
 from streamlit.testing.v1 import AppTest
 from ui.run.corpus_summary import pretoken_figures
-from ui.serving.warm_up import warm_up_rest, warm_up_start
+from ui.serving.upkeep import warm_up_rest, warm_up_start
 
 warm_up_start()
 warm_up_rest()

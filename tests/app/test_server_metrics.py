@@ -14,7 +14,7 @@ import bpe_core as bpe
 from benchmarks.app_client import connected_tab
 from benchmarks.visitors import figures, make_text
 from tests.browser.serving import find_server, running_app
-from ui.serving.metrics import StoreSize, store_size
+from ui.serving.server import StoreSize, store_size
 from ui.storage import Trained, keep_text, store_run
 
 STARTED = {

@@ -28,7 +28,7 @@ from tests.app.training import (
     until_ended,
 )
 from tests.waiting import wait_until
-from ui.look.glossary import GLOSSARY
+from ui.look.labels import GLOSSARY
 from ui.run import downloads
 from ui.storage import HELD_OUT_SEED, SAMPLE_RUN_ID, CorpusOrigin, Trained, load_run, store_run
 from ui.storage.run_store import MAX_UNCLAIMED

@@ -18,7 +18,7 @@ from tests.app.pages import OpenApp, errors, in_address, page_text, press, unesc
 from tests.app.training import assert_press_is_refused, choose, train
 from tests.zipping import make_zip
 from ui.corpus import ReadUploads
-from ui.shell import file_upload
+from ui.shell import form_fields
 from ui.shell.workspace import state_key
 from ui.storage import load_run
 
@@ -258,7 +258,7 @@ PROBLEM = "Your files exceed 0 MB in total"
 
 @pytest.fixture
 def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_upload, "MAX_BYTES", 2_000)
+    monkeypatch.setattr(form_fields, "MAX_BYTES", 2_000)
 
 
 def submit_files(app: AppTest, uploader: str, button: str, *files: tuple[str, bytes]) -> AppTest:
@@ -307,7 +307,7 @@ def test_tokenizers_and_sentences_are_kept_for_one_visit_up_to_the_limit(
 ) -> None:
     app = open_app("compare")
     first, second = (dumps(gpt2().truncated(n), "native") for n in (20, 21))
-    monkeypatch.setattr(file_upload, "MAX_BYTES", sum(map(len, first.values())) + 1_000)
+    monkeypatch.setattr(form_fields, "MAX_BYTES", sum(map(len, first.values())) + 1_000)
     for files in (first, second):
         submit_files(app, "add_upload", "Add from files", *files.items())
     assert "kept for you would exceed" in errors(app)

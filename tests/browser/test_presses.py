@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.helpers import MAX_WAIT_MS, go_to_address, open_page, wait_until_idle
 from tests.browser.serving import new_context
 from tests.browser.training import choose, open_parts
-from ui.look.glossary import GLOSSARY
+from ui.look.labels import GLOSSARY
 
 NewPage = Callable[[], Page]
 

@@ -15,7 +15,7 @@ from scripts.measure_install import BEGIN, DOCUMENT, END
 from tests.new_process import ROOT
 from tests.unit.test_imports import HOUSES
 from ui.look import tooltip
-from ui.look.glossary import GLOSSARY
+from ui.look.labels import GLOSSARY
 
 REGISTRIES = re.compile(r"https?://[\w.]*(pypi\.org|pythonhosted\.org|npmjs\.(com|org))")
 

@@ -11,8 +11,8 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from tests.new_process import run_python
-from ui.serving import ended_visits
-from ui.serving.ended_visits import SECONDS_AWAY, SECONDS_CLOSED, ClosedTabs, EndedVisits
+from ui.serving import upkeep
+from ui.serving.upkeep import SECONDS_AWAY, SECONDS_CLOSED, ClosedTabs, EndedVisits
 
 
 @dataclass
@@ -92,7 +92,7 @@ def test_a_session_whose_tab_was_closed_is_closed_sooner_than_one_that_was_cut_o
     monkeypatch: pytest.MonkeyPatch, code: int, seconds: float
 ) -> None:
     server = Server()
-    monkeypatch.setattr(ended_visits, "visits", server.visits)
+    monkeypatch.setattr(upkeep, "visits", server.visits)
     server.visits.note("one", "its key")
     server.visits.note("other", "another key")
     disconnect("its key", code)
@@ -103,7 +103,7 @@ def test_a_session_whose_tab_was_closed_is_closed_sooner_than_one_that_was_cut_o
 
 def test_a_session_that_was_resumed_is_not_closed_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server()
-    monkeypatch.setattr(ended_visits, "visits", server.visits)
+    monkeypatch.setattr(upkeep, "visits", server.visits)
     server.visits.note("one", "its key")
     disconnect("its key", 1001)
     server.active.add("one")
@@ -123,7 +123,7 @@ def test_what_visitors_held_while_memory_was_settled_is_freed_once_nobody_is_lef
     del session
     gc.collect()
     assert is_alive() is not None
-    ended_visits._collect(1)  # pyright: ignore[reportPrivateUsage]
+    upkeep._collect(1)  # pyright: ignore[reportPrivateUsage]
     assert is_alive() is None
 
 
@@ -137,7 +137,7 @@ from streamlit.runtime import Runtime, RuntimeConfig
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.web.cache_storage_manager_config import create_default_cache_storage_manager
-from ui.serving.ended_visits import _NoTab, _replace_last_session
+from ui.serving.upkeep import _NoTab, _replace_last_session
 
 async def main():
     runtime = Runtime(RuntimeConfig(
@@ -170,7 +170,7 @@ asyncio.run(main())
 def test_the_server_uses_no_huge_pages() -> None:
     code = """
 from pathlib import Path
-from ui.serving.ended_visits import use_small_pages
+from ui.serving.upkeep import use_small_pages
 use_small_pages()
 print(*(line for line in Path("/proc/self/status").read_text().splitlines() if "THP_" in line))
 """

@@ -20,7 +20,7 @@ from tests.new_process import run_python
 from tests.waiting import wait_until
 from ui.storage import BaseName, CorpusOrigin, Extension, Trained, load_run
 from ui.work import TrainingReport, UnknownWorkError, jobs, queue
-from ui.work.training_report import (
+from ui.work.training import (
     CURVE_POINTS,
     merges_a_second,
     note_recent,

@@ -29,7 +29,7 @@ from ui.lab import MeasurementStatus, sections
 from ui.lab.measurements import MEASURE, begin_measurement, shared_measurement
 from ui.lab.sections import how_far
 from ui.work import Status, queue
-from ui.work.task import State
+from ui.work.background import State
 
 MEASUREMENTS = OfKind(MEASURE)
 LINE = "hug hugs, hugging 12 pugs: naïve 日本\n"

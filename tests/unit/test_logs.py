@@ -18,7 +18,7 @@ import bpe_core as bpe
 from tests.new_process import ROOT
 from tests.waiting import wait_until
 from ui.host import Code, event, log_unforeseen, short_id
-from ui.host.logs import MAX_ERRORS_A_MINUTE, MAX_EVENTS_A_MINUTE, handler_to, log_error
+from ui.host.failures import MAX_ERRORS_A_MINUTE, MAX_EVENTS_A_MINUTE, handler_to, log_error
 from ui.host.server_settings import Level
 from ui.storage import CorpusOrigin
 from ui.work import jobs
@@ -242,7 +242,7 @@ def test_trainings_are_logged_without_title_or_id_or_error_text(
 
 _SERVER = f"""
 import ctypes, subprocess, sys, threading, warnings
-from ui.host.logs import event, log_as_json
+from ui.host.failures import event, log_as_json
 print("before")
 log_as_json("info")
 event("started")

@@ -10,7 +10,7 @@ from starlette.types import Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from tests.every_message import every_message
-from ui.serving.limits import MessageLimit
+from ui.serving.server import MessageLimit
 
 
 def paste() -> bytes:

@@ -23,7 +23,7 @@ from bpe_core.processes import calling as call_module
 from bpe_core.processes.limits import limit_this_process
 from tests import in_child
 from tests.new_process import ROOT
-from ui.serving import ended_visits
+from ui.serving import upkeep
 
 # A module that Python imports first in each process, as on a system without what Linux has.
 SITE = """
@@ -175,6 +175,6 @@ def test_memory_is_freed_where_the_c_library_cannot_be_asked_to(
 
     events: list[str] = []
     monkeypatch.setattr(ctypes, "CDLL", as_on_windows)
-    monkeypatch.setattr(ended_visits, "event", lambda name, **_: events.append(name))
-    ended_visits._collect(1)  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(upkeep, "event", lambda name, **_: events.append(name))
+    upkeep._collect(1)  # pyright: ignore[reportPrivateUsage]
     assert events == ["sessions_ended"]

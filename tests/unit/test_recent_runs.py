@@ -16,11 +16,10 @@ from ui.shell import (
     new_own_id,
     note_given,
     open_run,
-    recent_runs,
     take_given,
     workspace,
 )
-from ui.shell.recent_runs import (
+from ui.shell.open_run import (
     MAX_KEYS,
     MAX_RECENT_RUNS,
     GivenCorpus,
@@ -52,7 +51,7 @@ def keep(title: str) -> str:
 
 def hand_over(session: dict[str, object], found: object) -> None:
     session["run_memory"] = {"found": found}
-    recent_runs._list_again()
+    open_run._list_again()
 
 
 def run(n: int, not_kept: str = "") -> StoredRun:
@@ -104,7 +103,7 @@ def test_runs_remembered_by_the_browser_follow_those_of_this_session(
             raise RunNotFoundError(run_id)
         return names[run_id]
 
-    monkeypatch.setattr(recent_runs, "find_run_name", find_run_name)
+    monkeypatch.setattr(open_run, "find_run_name", find_run_name)
     remember_run(run(1))
     hand_over(session, {"ids": [run(n).id for n in (2, 1, 3, 4)]})
     assert listed() == [1, 2, 3]
@@ -200,7 +199,7 @@ def test_only_as_many_runs_are_looked_up_as_are_listed(
 ) -> None:
     looked_up: list[str] = []
     monkeypatch.setattr(
-        recent_runs,
+        open_run,
         "find_run_name",
         lambda run_id: looked_up.append(run_id) or load_run(run_id).name,
     )

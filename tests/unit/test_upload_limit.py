@@ -17,27 +17,27 @@ from streamlit.web.server.starlette import starlette_routes
 
 from app import app
 from bpe_core.errors import BpeError
-from ui.serving import limits
-from ui.serving.limits import UploadLimit
+from ui.serving import server as serving
+from ui.serving.server import UploadLimit
 from ui.shell import (
     bytes_held,
     check_uploaded,
     counted_as_kept,
-    file_upload,
+    form_fields,
     max_file_bytes,
     upload_file,
     upload_files,
     workspace,
 )
-from ui.shell.file_upload import Uploads
+from ui.shell.form_fields import Uploads
 
 MOST = 1_000
 
 
 @pytest.fixture(autouse=True)
 def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_upload, "MAX_BYTES", MOST)
-    monkeypatch.setattr(limits, "MAX_BYTES", MOST)
+    monkeypatch.setattr(form_fields, "MAX_BYTES", MOST)
+    monkeypatch.setattr(serving, "MAX_BYTES", MOST)
     monkeypatch.setattr(st, "session_state", {})
 
 
@@ -130,7 +130,7 @@ def test_the_largest_file_allowed_is_the_largest_that_streamlit_takes(
 def test_files_are_refused_while_those_of_all_tabs_exceed_the_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(limits, "MAX_BYTES_OF_ALL", 1_500)
+    monkeypatch.setattr(serving, "MAX_BYTES_OF_ALL", 1_500)
 
     async def ask() -> list[int]:
         server = Server()
@@ -168,7 +168,7 @@ class Visitor:
         self.manager = MemoryUploadedFileManager("")
         self.uploaders: dict[str, list[UploadedFile]] = {}
         context = SimpleNamespace(uploaded_file_mgr=self.manager, session_id="one")
-        monkeypatch.setattr(file_upload, "get_script_run_ctx", lambda: context)
+        monkeypatch.setattr(form_fields, "get_script_run_ctx", lambda: context)
         monkeypatch.setattr(st, "file_uploader", lambda label, *, key, **_: self._value(key))
 
     def _value(self, key: str) -> object:

@@ -3,8 +3,8 @@
 In: the environment, results that are slow to make, errors that nobody foresaw. Out: the server's
 settings, its log, the results again within a limit in bytes, and a message in place of what failed.
 
-Open `settings` first. `logs` writes events without a visitor's text. `sized_cache` keeps results by
-the memory that they take. `error_boundary` is put around a page or a part of one.
+Open `server_settings` first. `failures` puts a boundary around a page or a part of one, and writes
+events without a visitor's text. `sized_cache` keeps results by the memory that they take.
 """
 
 from typing import TYPE_CHECKING
@@ -13,8 +13,16 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from ui.host.failures import error_boundary, errors_shown, fragment
-    from ui.host.logs import Code, event, log_as_json, log_unforeseen, short_id
+    from ui.host.failures import (
+        Code,
+        error_boundary,
+        errors_shown,
+        event,
+        fragment,
+        log_as_json,
+        log_unforeseen,
+        short_id,
+    )
     from ui.host.server_settings import SettingError, settings
     from ui.host.sized_cache import cached, server_cache
 else:

@@ -3,8 +3,7 @@
 In: numbers, a token's bytes, or what is known of a run. Out: Plotly figures in the colours of the
 theme, and labels that are safe to show.
 
-Open `labels` first, then `chart_style`. `chart_axes` draws the axes, `chart_labels` shortens
-labels, and `charts` draws what several pages share. `run_names` labels runs, no two alike.
+Open `labels` first, then `chart_style`. `charts` draws axes, and what several pages share.
 """
 
 from typing import TYPE_CHECKING
@@ -14,25 +13,6 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from ui.look import charts
-    from ui.look.chart_axes import (
-        counts_axis,
-        label_ends,
-        label_right,
-        merges_axis,
-        name_base_axis,
-        name_value_axis,
-        power_ticks,
-        ranks_axis,
-        tokens_axis,
-        value_axis,
-    )
-    from ui.look.chart_labels import (
-        columns,
-        escaped,
-        shorten_end,
-        shorten_start,
-        told_apart,
-    )
     from ui.look.chart_style import (
         BAR_PITCH,
         CONFIG,
@@ -44,13 +24,31 @@ if TYPE_CHECKING:
         Mark,
         Palette,
         Theme,
+        columns,
         empty_figure,
+        escaped,
         mark_step,
         set_axis,
+        shorten_end,
+        shorten_start,
+        told_apart,
     )
-    from ui.look.glossary import definitions, tooltip
+    from ui.look.charts import (
+        counts_axis,
+        label_ends,
+        label_right,
+        merges_axis,
+        name_base_axis,
+        name_value_axis,
+        power_ticks,
+        ranks_axis,
+        tokens_axis,
+        value_axis,
+    )
     from ui.look.labels import (
+        RunName,
         counted,
+        definitions,
         escape_markdown,
         file_stem,
         isolated,
@@ -58,10 +56,11 @@ if TYPE_CHECKING:
         order_note,
         plain_markdown,
         plain_text,
+        run_labels,
         share_text,
         size_text,
         token_label,
+        tooltip,
     )
-    from ui.look.run_names import RunName, run_labels
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -14,13 +14,19 @@ from bpe_core.errors import BpeError
 from ui.components import page_fixes, theme_watch
 from ui.host import error_boundary, errors_shown
 from ui.look import plain_markdown
-from ui.shell import address, own_run, workspace
-from ui.shell.open_run import Followed, find_run, open_run, shown_instead
-from ui.shell.recent_runs import (
+from ui.shell import address, workspace
+from ui.shell.open_run import (
+    ACTIONS,
+    Followed,
+    begin_action,
     draw_picker_failure,
+    draw_run_dialog,
+    find_run,
     has_one_run,
+    open_run,
     remember_run,
     run_picker,
+    shown_instead,
     start_over,
 )
 from ui.storage import SAMPLE_RUN_ID, StoredRun, load_run
@@ -196,11 +202,11 @@ def _draw_picker(stored: StoredRun) -> None:
         if picked == SAMPLE_RUN_ID:
             open_run(SAMPLE_RUN_ID)
             st.rerun()
-        if picked in own_run.ACTIONS:
-            own_run.ask(picked, stored)
+        if picked in ACTIONS:
+            begin_action(picked, stored)
         elif picked is not None:
             # The open run changes only once the new one can be read. Steps and pairs belong to
             # one run, so they are removed from the address.
             address.set_query(run=picked, step=None, merges=None, pair=None)
             st.rerun()
-        own_run.draw_dialog(stored)
+        draw_run_dialog(stored)

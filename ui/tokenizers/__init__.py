@@ -3,7 +3,7 @@
 In: keys in the address, and uploaded files. Out: encoders with distinct names, each with a note on
 its origin.
 
-Open `shelf` first; `additions` draws the ways to add to it, and `choice` the choice of one.
+Open `shelf` first; `additions` draws the ways to add to it, and the choice of one.
 """
 
 from typing import TYPE_CHECKING
@@ -13,9 +13,8 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from ui.tokenizers import shelf
-    from ui.tokenizers.additions import add_button
+    from ui.tokenizers.additions import add_button, choose_tokenizer, draw_shelf_problems
     from ui.tokenizers.by_name import hub_files
-    from ui.tokenizers.choice import choose_tokenizer, draw_shelf_problems
     from ui.tokenizers.costs import (
         COSTS_SAY,
         ask_for_rates,

@@ -22,8 +22,15 @@ from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, equivalent_toke
 from ui.look import plain_text
 from ui.shell import address, counted_as_kept, workspace
 from ui.storage import StoredRun, keep_tokenizer, load_run, load_tokenizer, open_uploaded
-from ui.tokenizers.by_name import is_by_name, is_here, open_by_name, pinned, read_name
-from ui.tokenizers.downloads import Downloads, end_downloads
+from ui.tokenizers.by_name import (
+    Downloads,
+    end_downloads,
+    is_by_name,
+    is_here,
+    open_by_name,
+    pinned,
+    read_name,
+)
 
 OWN: Final = "own"
 GPT2: Final = "gpt2"

@@ -3,11 +3,10 @@
 In: a function that reports progress and can be cancelled. Out: its result, or what went wrong; a
 page shows the progress meanwhile.
 
-Open `background` first, the queue of this server, in which one piece of each kind runs at a time;
-`task` holds what a piece of work is given, its kind and its status.
-`jobs` queues trainings, `training` trains, large corpora in a process (what such processes share is
-in `work_process`), and `training_report` follows. `reading` reads a visitor's files. `work_part`
-draws the button that begins other work, and its progress for a visitor who waits.
+Open `background` first, the queue of this server, in which one piece of each kind runs at a time.
+`jobs` queues trainings, `training` trains, large corpora in a process. `reading` reads a visitor's
+files. `work_part` draws the button that begins other work, and its progress for a visitor who
+waits.
 """
 
 from typing import TYPE_CHECKING
@@ -17,7 +16,17 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from ui.work import jobs
-    from ui.work.background import TooMuchWorkError, UnknownWorkError, queue, stopper
+    from ui.work.background import (
+        Progress,
+        Status,
+        Task,
+        TooMuchWorkError,
+        UnknownWorkError,
+        Work,
+        WorkKind,
+        queue,
+        stopper,
+    )
     from ui.work.jobs import JobStatus
     from ui.work.reading import (
         ReadingBar,
@@ -26,8 +35,7 @@ if TYPE_CHECKING:
         read_files,
         show_reading_notes,
     )
-    from ui.work.task import Progress, Status, Task, Work, WorkKind
-    from ui.work.training_report import TrainingReport, duration
+    from ui.work.training import TrainingReport, call_apart, duration, files_for_process
     from ui.work.work_part import (
         SECONDS_BETWEEN_LOOKS,
         begin_button,
@@ -35,6 +43,5 @@ if TYPE_CHECKING:
         show_work,
         watch_work,
     )
-    from ui.work.work_process import call_apart, files_for_process
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -13,16 +13,17 @@ from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from ui.host import log_unforeseen, settings
 from ui.storage import CorpusOrigin, Extension, is_stored, store_run_to_show
-from ui.work.background import UnknownWorkError, queue
-from ui.work.task import State, Task, WorkKind
+from ui.work.background import State, Task, UnknownWorkError, WorkKind, queue
 from ui.work.training import (
+    ADVICE,
+    Reporter,
     StoredTraining,
+    TrainingReport,
     TrainingRequest,
+    logged,
     train_and_store,
     train_in_process,
 )
-from ui.work.training_report import Reporter, TrainingReport, logged
-from ui.work.work_process import ADVICE
 
 TRAIN: Final = WorkKind[TrainingReport, StoredTraining](
     "training", max_waiting=settings().queue, max_per_visitor=3

@@ -10,9 +10,8 @@ import streamlit as st
 
 from ui.host import errors_shown, fragment
 from ui.look import plain_markdown
-from ui.work.background import queue
-from ui.work.task import Status, WorkKind
-from ui.work.training_report import duration
+from ui.work.background import Status, WorkKind, queue
+from ui.work.training import duration
 
 
 def begin_button(

@@ -1,8 +1,10 @@
-"""Free the memory of visits whose tabs are closed.
+"""Make a server ready for its first visits, and free the memory of those whose tabs are closed.
 
 Streamlit keeps a session after its tab is closed, in case it reconnects, and then until another
 session starts or ends. This closes it before, and frees what the server kept for it: soon after a
 browser has said that the tab is closed, and later if its connection was lost without a word.
+
+When a server starts, modules are imported and caches filled, so that the first visits are fast.
 """
 
 from __future__ import annotations
@@ -11,10 +13,15 @@ import asyncio
 import ctypes
 import gc
 import logging
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
 from typing import Final, Protocol
 
 import streamlit as st
@@ -27,10 +34,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime, SessionClient
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from bpe_core.errors import BpeError
 from bpe_core.tokenizer import forget_words
 from bpe_core.unicode import forget_characters
 from ui.host import event, server_cache
-from ui.serving.warm_up import settle_memory
 
 SECONDS_AWAY: Final = 0.75 * config.get_option("server.disconnectedSessionTTL")
 """How long a session is kept after its connection was lost: a laptop may sleep, or a network fail.
@@ -47,6 +54,11 @@ _KEY: Final = "sec-websocket-key"
 _PR_SET_THP_DISABLE: Final = 41
 """Of Linux's prctl.h."""
 _log = logging.getLogger(__name__)
+
+_UI = Path(__file__).parents[1]
+_QUIET_SECONDS = 2.0
+_SECONDS_BETWEEN_CHECKS = 0.2
+_last_request = time.monotonic()
 
 
 class Sessions(Protocol):
@@ -222,3 +234,106 @@ def _call_c_library(function: str, *arguments: int) -> None:
     # Other C libraries lack such functions, and on Windows no library has no name.
     with suppress(OSError, AttributeError, TypeError):
         getattr(ctypes.CDLL(None), function)(*map(ctypes.c_ulong, arguments))
+
+
+def note_request() -> None:
+    """Note that a page is being requested, so that warming up waits."""
+    global _last_request
+    _last_request = time.monotonic()
+
+
+def warm_up_start() -> None:
+    """Import what the first page needs; whatever else came first would delay its visitor."""
+    for name in ("shell.frame", "shell.recent_runs", "components.start_loop"):
+        import_module(f"ui.{name}")
+
+
+def settle_memory() -> None:
+    """Exclude the imported modules from garbage collection.
+
+    Without the freeze, each full collection walks all modules and holds the interpreter's lock for
+    tens of milliseconds. Streamlit's own collection after each rerun is off in
+    .streamlit/config.toml; Python's remain.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def warm_up_rest(before_each: Callable[[], None] | None = None) -> None:
+    """Do the same for the other pages: several seconds of work, in many small parts.
+
+    A damaged sample is not an error here, because the page reports it.
+    """
+    for part in _parts():
+        if before_each is not None:
+            before_each()
+        with suppress(BpeError):
+            part()
+
+
+def warm_up_rest_in_background() -> None:
+    """Start `warm_up_rest` in a thread that pauses while pages are requested.
+
+    Python threads take turns, so a page drawn at the same time would take twice as long.
+    """
+    rest = partial(warm_up_rest, _wait_for_quiet)
+    threading.Thread(target=rest, name="warm-up", daemon=True).start()
+
+
+def _wait_for_quiet() -> None:
+    while time.monotonic() - _last_request < _QUIET_SECONDS:
+        time.sleep(_SECONDS_BETWEEN_CHECKS)
+
+
+def _parts() -> Iterator[Callable[[], object]]:
+    # Train first, because it computes the most before it shows anything.
+    for name in ("train.forms", "train.result_card", "run.page_parts"):
+        yield partial(import_module, f"ui.{name}")
+    yield _compute_what_train_shows
+    for module in walk_packages([str(_UI)], "ui."):
+        yield partial(import_module, module.name)
+    yield _warm_up_merge_loop
+    # These encode long texts.
+    yield partial(import_module, "bpe_core.tokenizer.compiled")
+    yield partial(import_module, "bpe_core.tokenizer.kept_tables")
+    yield _load_gpt2
+    yield _settle
+
+
+def _compute_what_train_shows() -> None:
+    from bpe_core.corpus import load_sample, samples
+    from bpe_core.types import TrainingConfig
+    from ui.corpus import HELD_OUT_PERCENT
+    from ui.run import corpus_summary, downloads, run_curves
+    from ui.storage import SAMPLE_RUN_ID
+
+    run_curves(SAMPLE_RUN_ID)
+    downloads(SAMPLE_RUN_ID)
+    corpus = load_sample(samples()[0].id)
+    parts = corpus_summary.divided(corpus, HELD_OUT_PERCENT / 100)
+    for part in parts:
+        corpus_summary.composition(part)
+    training, config = parts[0], TrainingConfig()
+    corpus_summary.pretoken_figures(training, config.pretokenizer)
+    corpus_summary.largest_size(training, config)
+
+
+def _warm_up_merge_loop() -> None:
+    from ui.merge_loop import player_run
+    from ui.run import results
+    from ui.storage import SAMPLE_RUN_ID
+
+    player_run.player_run(SAMPLE_RUN_ID)
+    player_run.player_block(SAMPLE_RUN_ID, None, results.opening_step(SAMPLE_RUN_ID))
+
+
+def _load_gpt2() -> None:
+    from bpe_core.tokenizer import gpt2
+
+    gpt2()
+
+
+def _settle() -> None:
+    server_cache.note_lasting()
+    # Once more, because most modules were imported since the server started.
+    settle_memory()
