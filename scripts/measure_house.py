@@ -154,8 +154,8 @@ def walks(folder: Path) -> dict[str, Callable[[], object]]:
 
 
 def _room(dotted: str) -> str:
-    # bpe_scale is one room.
-    return ".".join(dotted.removesuffix(".__init__").split(".")[: 1 if "bpe_scale" in dotted else 2])
+    n_parts = 1 if dotted.startswith("bpe_scale") else 2  # which is one room
+    return ".".join(dotted.removesuffix(".__init__").split(".")[:n_parts])
 
 
 def _is_docstring(node: ast.AST) -> bool:
