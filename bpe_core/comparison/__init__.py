@@ -3,7 +3,7 @@
 In: encoders and a corpus, or the same sentences in many languages. Out: figures for each tokenizer,
 the spans that they split differently, and how sure the difference is.
 
-Start with `comparison`. `blocks` divides the text, `measurement` encodes and counts it, and
+Start with `comparison`. `units` divides the text, `measurement` encodes and counts it, and
 `text_map` finds the kind and script of each token. `intervals` resamples the blocks: it gives the
 difference with its interval, on all of the text and on parts of it, and describes it. `languages`
 compares the cost of languages, `terms` cuts a list of words and sorts it by loss, `costs` turns
@@ -17,7 +17,6 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.comparison.blocks import Blocks, divide_units
     from bpe_core.comparison.comparison import (
         Comparison,
         ShouldStop,
@@ -93,5 +92,6 @@ if TYPE_CHECKING:
         read_terms,
         terms_by_loss,
     )
+    from bpe_core.comparison.units import Blocks, divide_units
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

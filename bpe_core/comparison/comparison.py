@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole, counted, describe, is_a, several
-from bpe_core.comparison.blocks import Blocks, divide_units
 from bpe_core.comparison.measurement import BlockCounts, Measured, Measuring, TokenizerMetrics
 from bpe_core.comparison.text_map import TextMap
+from bpe_core.comparison.units import Blocks, divide_units
 from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.errors import (
     ArgumentTypeError,

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import describe
-from bpe_core.comparison.blocks import Blocks
 from bpe_core.comparison.comparison import Comparison, compare
 from bpe_core.comparison.text_map import TOKEN_KINDS
+from bpe_core.comparison.units import Blocks
 from bpe_core.corpus import MIN_UNITS, Corpus, HeldOut, WhyWithin, percent
 from bpe_core.errors import ConfigError
 from bpe_core.tokenizer import Encoder

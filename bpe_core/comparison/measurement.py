@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.comparison.blocks import Blocks
 from bpe_core.comparison.text_map import (
     TOKEN_KINDS,
     KindCounts,
@@ -22,6 +21,7 @@ from bpe_core.comparison.text_map import (
     count_kinds,
     ratio,
 )
+from bpe_core.comparison.units import Blocks
 from bpe_core.corpus import Corpus
 from bpe_core.errors import ConfigError, UnknownSymbolError
 from bpe_core.pretokenizers import cut_text

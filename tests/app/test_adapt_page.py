@@ -29,9 +29,9 @@ from tests.app.adapting import (
 from tests.app.pages import OpenApp, in_address, metrics, page_text, paste, sent_table
 from tests.app.training import assert_press_is_refused, draw_after, known_work
 from tests.waiting import OfKind, wait_until
-from ui.adapt import MODEL_LINES, background_work, files_part
+from ui.adapt import MODEL_LINES, files_part, in_background
 from ui.adapt.adapting_process import Swapped
-from ui.adapt.background_work import REPLACE, SHRINK
+from ui.adapt.in_background import REPLACE, SHRINK
 from ui.run import zipped
 from ui.work import queue
 
@@ -194,20 +194,20 @@ def test_shrinking_and_replacing_are_cancelled_and_begun_again(
 ) -> None:
     kind, function, key = MODES[mode]
     works = OfKind(kind)
-    real = getattr(background_work, function)
+    real = getattr(in_background, function)
 
     def wait_for_cancel(*args: Any, **arguments: Any) -> object:
         wait_until(works, known_work(kind), lambda status: status.is_stopping)
         return real(*args, **arguments)
 
-    monkeypatch.setattr(background_work, function, wait_for_cancel)
+    monkeypatch.setattr(in_background, function, wait_for_cancel)
     app = open_small_base(open_app, mode)
     id = begin(app, mode)
     app.button(key=f"{key}_cancel").click().run()
     assert draw_after(app, works, id).state == "cancelled"
     assert "was cancelled" in page_text(app)
     assert not download_labels(app)
-    monkeypatch.setattr(background_work, function, real)
+    monkeypatch.setattr(in_background, function, real)
     app.button(key=f"{key}_again").click().run()
     app.button(key=mode.lower()).click().run()
     assert wait_until(works, id).state == "finished"

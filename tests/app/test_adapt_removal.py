@@ -16,9 +16,9 @@ from tests.app.adapting import TEXT, choose, open_small_base, read_verdict, smal
 from tests.app.pages import OpenApp, paste, read_query, unescaped_text
 from tests.app.training import assert_press_is_refused, draw_after
 from tests.waiting import OfKind, wait_until
-from ui.adapt import background_work
+from ui.adapt import in_background
 from ui.adapt.adapting_process import Removable, Swapped
-from ui.adapt.background_work import REPLACE, SHRINK, Order
+from ui.adapt.in_background import REPLACE, SHRINK, Order
 from ui.look import token_label
 from ui.storage import HELD_OUT_SEED
 
@@ -36,7 +36,7 @@ def orders(monkeypatch: pytest.MonkeyPatch) -> list[Order]:
         return note_and_begin
 
     for name in ("begin_shrinking", "begin_replacing"):
-        monkeypatch.setattr(background_work, name, noting(getattr(background_work, name)))
+        monkeypatch.setattr(in_background, name, noting(getattr(in_background, name)))
     return begun
 
 

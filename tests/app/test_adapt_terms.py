@@ -35,7 +35,7 @@ from tests.app.pages import (
 from tests.app.training import held_back, known_work
 from tests.waiting import OfKind, wait_until
 from ui.adapt import files_part
-from ui.adapt.background_work import REPLACE
+from ui.adapt.in_background import REPLACE
 from ui.storage import StoredRun
 from ui.train.presets import CONFIGS, LLAMA
 

@@ -23,7 +23,7 @@ from tests.app.pages import (
     upload,
 )
 from tests.app.stored import store, store_hugs
-from ui.compare import compared, languages, passage, terms
+from ui.compare import compared, language_costs, passage, terms
 from ui.storage import (
     SAMPLE_RUN_ID,
     Trained,
@@ -151,7 +151,7 @@ def test_only_the_chosen_part_is_computed_and_drawn(
     def fail(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(languages, "compare_languages_on", fail)
+    monkeypatch.setattr(language_costs, "compare_languages_on", fail)
     monkeypatch.setattr(terms, "cut_terms_with", fail)
     monkeypatch.setattr(passage, "read_by_all", fail)
     for part in ("Verdict", "Figures"):

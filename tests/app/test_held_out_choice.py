@@ -20,7 +20,7 @@ from tests.app.pages import (
 from tests.app.training import choose, train
 from tests.projects import projects
 from tests.zipping import make_zip
-from ui.adapt.background_work import Order, shrink_in_process
+from ui.adapt.in_background import Order, shrink_in_process
 from ui.corpus.uploads import USUAL
 from ui.storage import HELD_OUT_SEED, UploadedCorpus, divide, keep_uploaded, load_run, run_corpus
 from ui.work import Task

@@ -8,8 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bpe_core.runs import SampleFigures
-from ui.compare import charts as compare_charts
-from ui.compare.charts import kind_bars
+from ui.compare import comparison_charts as compare_charts
+from ui.compare.comparison_charts import kind_bars
 from ui.lab import sections as lab_charts
 from ui.look import charts
 from ui.pair_frequencies import charts as pair_charts

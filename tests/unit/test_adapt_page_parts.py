@@ -16,7 +16,7 @@ from bpe_core.adapting import extend, replace
 from bpe_core.comparison import embedding_rows
 from bpe_core.corpus import Corpus
 from tests.waiting import OfKind, wait_until
-from ui.adapt import background_work
+from ui.adapt import in_background
 from ui.adapt.adapting_process import HELD_OUT, TRAINING, judged
 from ui.adapt.files_part import files_label, without_folders
 from ui.adapt.gain_parts import count_cut_rows
@@ -56,11 +56,11 @@ def test_held_out_text_may_hold_symbols_that_the_base_lacks() -> None:
     base = bpe.train(bpe.Corpus.from_text("hug pug hugs pugs bun hug " * 5), config).tokenizer
     text = "".join(f"hug bun pug hugs zebra {n}\n" for n in range(100))
     assert "zebra" in bpe.Corpus.from_text(text).split(0.2)[1].documents[0]
-    order = background_work.Order(base, bpe.Corpus.from_text(text), 0.2)
-    background_work.begin_replacing(order, 1)
-    status = background_work.replacing(order, 1)
+    order = in_background.Order(base, bpe.Corpus.from_text(text), 0.2)
+    in_background.begin_replacing(order, 1)
+    status = in_background.replacing(order, 1)
     assert status is not None
-    status = wait_until(OfKind(background_work.REPLACE), status.id)
+    status = wait_until(OfKind(in_background.REPLACE), status.id)
     assert status.result is not None, status.problem
     before, after = status.result.judged.tokens
     assert before >= after > 0

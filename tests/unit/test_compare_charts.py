@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from bpe_core.tokenizer import gpt2, gpt2_golden_cases
-from ui.compare import charts
-from ui.compare.charts import kind_bars
+from ui.compare import comparison_charts
+from ui.compare.comparison_charts import kind_bars
 from ui.compare.passage import golden_rows, provenances
 from ui.look import PALETTES
 
-TOKENS_CSS = Path(charts.__file__).parents[1] / "components" / "shared" / "tokens.css"
+TOKENS_CSS = Path(comparison_charts.__file__).parents[1] / "components" / "shared" / "tokens.css"
 HOSTILE = ["<b>x</b>", "<script>", "&amp;", "%{x}", "<a href='j:'>k</a>"]
 
 
@@ -41,7 +41,7 @@ def test_long_names_of_five_tokenizers_differ_in_every_chart(ending: str) -> Non
     shown = [note.text.split("  ")[0] for note in kinds.layout.annotations[1:]]
     assert len(set(shown)) == 5
     assert all(len(name) >= 20 for name in shown)
-    dots: Any = charts.language_dots(
+    dots: Any = comparison_charts.language_dots(
         ["English"],
         [(name, [1.0], [False]) for name in names],
         unit="tokens",
@@ -56,7 +56,7 @@ def test_long_names_of_five_tokenizers_differ_in_every_chart(ending: str) -> Non
 
 def test_a_repeated_colour_has_a_different_symbol() -> None:
     series = [(f"{k}", [1.0], [False]) for k in range(30)]
-    figure: Any = charts.language_dots(
+    figure: Any = comparison_charts.language_dots(
         ["English"], series, unit="tokens", shape="{:.1f}", is_ratio=False, theme="light"
     )
     looks = {(dots.marker.symbol, dots.marker.line.color) for dots in figure.data}

@@ -19,9 +19,9 @@ from bpe_core.comparison import LanguageMetrics, measure_languages, read_paralle
 from bpe_core.corpus import ParallelText, parallel_texts
 from tests.language_costs import compare_languages
 from tests.waiting import OfKind, wait_until
-from ui.compare import charts, compared
+from ui.compare import compared, comparison_charts
 from ui.compare.compared import cached_language_costs, compare_languages_on, hash_sentences
-from ui.compare.languages import (
+from ui.compare.language_costs import (
     MEASURES,
     PARITY,
     cannot_spell,
@@ -209,7 +209,7 @@ def test_digests_differ_if_the_same_letters_are_divided_differently() -> None:
 
 def test_dots_show_the_figures_and_are_hollow_if_text_is_left_out() -> None:
     series = [("Yours", [1.0, math.nan], [False, True]), ("GPT-2", [2.0, 8.0], [False, False])]
-    figure: Any = charts.language_dots(
+    figure: Any = comparison_charts.language_dots(
         ["A", "<b>"], series, unit="parity", shape="{:.1f}", is_ratio=True, theme="light"
     )
     own, other = figure.data
@@ -224,7 +224,7 @@ def test_dots_show_the_figures_and_are_hollow_if_text_is_left_out() -> None:
 def test_a_scripts_curve_starts_at_its_first_merge_and_labels_do_not_touch() -> None:
     steps = np.arange(5)
     curves = [("Latin", np.array([0, 1, 2, 2, 2])), ("Han", np.array([0, 0, 0, 1, 2]))]
-    figure: Any = charts.script_curves(steps, curves, theme="light")
+    figure: Any = comparison_charts.script_curves(steps, curves, theme="light")
     assert list(figure.data[1].y) == [None, None, None, 1, 2]
     labels = figure.layout.yaxis2
     assert [re.sub("<[^>]*>", "", text) for text in labels.ticktext] == ["Latin 2", "Han 2"]

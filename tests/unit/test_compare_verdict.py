@@ -23,7 +23,7 @@ from bpe_core.comparison import (
     method_words,
 )
 from bpe_core.corpus import HeldOut, Place
-from ui.compare.charts import part_dots
+from ui.compare.comparison_charts import part_dots
 from ui.compare.figures import figure_rows
 from ui.compare.verdict import differences_csv, rival_rows, shown_parts
 from ui.compare.wording import (

@@ -4,7 +4,7 @@ In: an existing tokenizer, and a corpus. Out: a tokenizer with more tokens, fewe
 that gains, and the files that a model needs to follow.
 
 Open `extend_mode` first, then `shrink_mode` and `replace_mode`, whose work is in
-`background_work`, done by a process in `adapting_process`. `order_form` asks for what they need;
+`in_background`, done by a process in `adapting_process`. `order_form` asks for what they need;
 `gain_parts`, `new_tokens` and `files_part` show what came of it.
 """
 

@@ -17,9 +17,9 @@ from bpe_core.formats import build_tokenizer, read_description
 from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, adaptable_tokenizer
 from bpe_core.unicode import token_script
 from ui.adapt.adapting_process import Removable
-from ui.adapt.background_work import Order
 from ui.adapt.files_part import stored_files
 from ui.adapt.gain_parts import usual_general
+from ui.adapt.in_background import Order
 from ui.components import FigureRow, figure_table
 from ui.corpus import area_to_address, choose_corpus, show_corpus, start_area
 from ui.host import cached

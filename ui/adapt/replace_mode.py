@@ -15,9 +15,8 @@ import streamlit as st
 from bpe_core.adapting import DEFAULT_COVERAGE, Adapted, count_with_missing
 from bpe_core.comparison import embedding_rows
 from bpe_core.corpus import Corpus
-from ui.adapt import background_work as work
+from ui.adapt import in_background as work
 from ui.adapt.adapting_process import Swapped, TextTokens, general_titles
-from ui.adapt.background_work import Order
 from ui.adapt.files_part import Offered, offer_adapted
 from ui.adapt.gain_parts import (
     Gain,
@@ -27,6 +26,7 @@ from ui.adapt.gain_parts import (
     draw_gain_figures,
     draw_kind_gains,
 )
+from ui.adapt.in_background import Order
 from ui.adapt.new_tokens import (
     Choices,
     NewTokens,

@@ -12,8 +12,8 @@ import streamlit as st
 
 import bpe_core
 from bpe_core.comparison import Comparison, Rates, TokenizerMetrics, Usage, embedding_rows
-from ui.compare.charts import kind_bars
 from ui.compare.compared import ComparedText
+from ui.compare.comparison_charts import kind_bars
 from ui.compare.wording import COVERED_BYTES, COVERED_CHARACTERS, FIGURES, HELD_OUT
 from ui.components import ChartPicture, FigureRow, figure_row, figure_table, format_figures
 from ui.host import cached

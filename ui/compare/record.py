@@ -18,7 +18,12 @@ from bpe_core.corpus import Composition
 from bpe_core.tokenizer import gpt2_golden_result
 from ui.compare.compared import NEEDS_WHOLE, ComparedText, Evaluation
 from ui.compare.figures import cost_table
-from ui.compare.languages import Costs, cached_script_merges, chosen_languages, compared_languages
+from ui.compare.language_costs import (
+    Costs,
+    cached_script_merges,
+    chosen_languages,
+    compared_languages,
+)
 from ui.compare.terms import chosen_terms, terms_record
 from ui.compare.verdict import Judged
 from ui.compare.wording import FIGURES, INTERVAL, LANGUAGES, PARTS

@@ -13,7 +13,7 @@ from bpe_core.corpus import Note, decode_text
 from bpe_core.errors import CorpusError
 from bpe_core.tokenizer import Encoder
 from ui.compare.figures import COLUMNS
-from ui.compare.languages import in_others, in_sentence
+from ui.compare.language_costs import in_others, in_sentence
 from ui.components import TermCell, TermRow, draw_term_table
 from ui.corpus import file_opener, find_text, live_field, own_text
 from ui.host import cached, errors_shown

@@ -23,8 +23,8 @@ from bpe_core.comparison import (
     unit_noun,
 )
 from bpe_core.corpus import Corpus, HeldOut
-from ui.compare.charts import part_dots
 from ui.compare.compared import NEEDS_WHOLE, ComparedText, compare_on, gain_on, unseen_on
+from ui.compare.comparison_charts import part_dots
 from ui.compare.wording import (
     CANNOT_TELL,
     HELD_OUT,

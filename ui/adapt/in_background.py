@@ -23,17 +23,12 @@ from ui.adapt.adapting_process import (
     shrink_here,
 )
 from ui.storage import HELD_OUT_SEED, os_errors_as_not_kept, upload_folder, upload_held_out
-from ui.work import (
-    Progress,
-    Status,
-    Task,
-    WorkKind,
-    call_apart,
-    files_for_process,
-    queue,
-)
+from ui.work import Progress, Status, Task, WorkKind, call_apart, files_for_process, queue
 
 _Result = TypeVar("_Result")
+
+REPLACE: Final = WorkKind[Progress, Swapped]("replacing", max_per_visitor=2)
+"""By the id of the order and the number of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +67,6 @@ class ShrinkResult(NamedTuple):
 
 SHRINK: Final = WorkKind[Progress, ShrinkResult]("shrinking", max_per_visitor=2)
 """By the id of the order."""
-REPLACE: Final = WorkKind[Progress, Swapped]("replacing", max_per_visitor=2)
-"""By the id of the order and the number of tokens."""
 
 
 def begin_shrinking(order: Order) -> None:

@@ -13,7 +13,7 @@ from bpe_core.comparison import LanguageCosts, ScriptMerges, TokenizerMetrics, m
 from bpe_core.corpus import ParallelText, parallel_texts
 from bpe_core.errors import BpeError
 from bpe_core.runs import steps_to_draw
-from ui.compare import charts
+from ui.compare import comparison_charts
 from ui.compare.compared import (
     NEEDS_WHOLE,
     cached_language_costs,
@@ -385,7 +385,7 @@ def _dots(
 ) -> ChartPicture:
     """Draw a measure of each language, and return the picture to download."""
     measure = MEASURES[title]
-    figure = charts.language_dots(
+    figure = comparison_charts.language_dots(
         [texts[place].name for place in drawn],
         [
             (
@@ -424,7 +424,7 @@ def _merges(members: Sequence[Member]) -> None:
         st.markdown(":gray[This tokenizer has no merges.]")
         return
     spent, steps = cached_script_merges(tokenizer), steps_to_draw(tokenizer.n_merges)
-    figure = charts.script_curves(
+    figure = comparison_charts.script_curves(
         steps, list(zip(spent.names, spent.after[:, steps], strict=True)), theme=frame.theme_type()
     )
     st.plotly_chart(figure, theme=None, config=CONFIG, key="compare_scripts")

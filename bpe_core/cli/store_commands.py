@@ -26,6 +26,7 @@ from bpe_core.cli.support import note_what_lacks
 if TYPE_CHECKING:
     from bpe_core.files import Entry
 
+
 _MAX_TITLE_LENGTH = 60
 
 
