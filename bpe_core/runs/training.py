@@ -1,15 +1,23 @@
-"""Train a tokenizer: check the arguments, count pre-tokens, learn merges, build the run."""
+"""Train a tokenizer: check the settings, count words, learn merges, build the run.
+
+`check_config` refuses settings that no corpus could suit, and a `Watch` reports progress and checks
+for cancellation.
+"""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
+from concurrent.futures import CancelledError
 from dataclasses import replace
 from importlib import import_module
-from typing import Unpack
+from numbers import Real
+from typing import Final, Unpack, cast
 
 import numpy as np
 
+from bpe_core.checks import check_choice, check_whole, describe, is_a
 from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts, symbols_of
 from bpe_core.counting import (
     Layout,
@@ -23,9 +31,7 @@ from bpe_core.counting import (
 from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.kernels import wait_for_kernels, without_garbage_collection, worth_waiting_for
 from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.runs.config_checks import check_config
 from bpe_core.runs.continuation import Continuation, MergeTerms
-from bpe_core.runs.progress import Watch
 from bpe_core.runs.run import RunOrigin, TrainingRun
 from bpe_core.tokenizer import Tokenizer, TokenTable
 from bpe_core.trainers import (
@@ -35,7 +41,229 @@ from bpe_core.trainers import (
     learn_merges,
     text_bytes,
 )
-from bpe_core.types import TrainingConfig, TrainingProgress, TrainingSettings
+from bpe_core.types import (
+    Alphabet,
+    Base,
+    TieBreak,
+    TrainingConfig,
+    TrainingProgress,
+    TrainingSettings,
+)
+
+_MAX_ID: Final = int(np.iinfo(np.int32).max)
+_MAX_COUNT: Final = int(np.iinfo(np.int64).max)
+
+
+def check_config(config: TrainingConfig) -> None:
+    """Raise `ConfigError` for a field that is invalid for every corpus.
+
+    >>> check_config(TrainingConfig(special_tokens=("[CLS]", "[CLS]")))
+    Traceback (most recent call last):
+    bpe_core.errors.ConfigError: The special token '[CLS]' is given twice. List each one once.
+    """
+    if not is_a(config, TrainingConfig):
+        raise ArgumentTypeError(
+            f"Expected a TrainingConfig, got {describe(config)}. For a size alone: vocab_size=300."
+        )
+    check_choice("base", config.base, Base, ConfigError)
+    check_choice("alphabet", config.alphabet, Alphabet, ConfigError)
+    check_choice("tie_break", config.tie_break, TieBreak, ConfigError)
+    check_whole("vocab_size", config.vocab_size, 1, _MAX_ID)
+    # Counts of weighted words can exceed the largest id.
+    check_whole("min_frequency", config.min_frequency, 0, _MAX_COUNT)
+    if config.max_token_bytes is not None:
+        check_whole("max_token_bytes", config.max_token_bytes, 1, _MAX_ID)
+    _check_fallback(config)
+    _check_special_tokens(config)
+
+
+def _check_fallback(config: TrainingConfig) -> None:
+    fallback, coverage = config.byte_fallback, config.character_coverage
+    if not is_a(fallback, bool):
+        raise ArgumentTypeError(f"byte_fallback is {describe(fallback)}. Use True or False.")
+    check_coverage(coverage)
+    if coverage < 1 and not fallback:
+        raise ConfigError(
+            f"character_coverage is {coverage}, but without byte_fallback no token would spell the "
+            "other characters. Set byte_fallback=True, or a coverage of 1."
+        )
+    adds_space = get_pretokenizer(config.pretokenizer).adds_space
+    if fallback != adds_space:
+        missing = "the pre-tokenizer metaspace or llama2" if fallback else "byte_fallback=True"
+        given = "byte_fallback" if fallback else f"The pre-tokenizer {config.pretokenizer}"
+        raise ConfigError(f"{given} needs {missing}, and base='characters'. Set all three.")
+    if fallback and config.base != "characters":
+        raise ConfigError(
+            f"byte_fallback spells characters outside the alphabet in bytes, and the base is "
+            f"{config.base!r}. Use base='characters'."
+        )
+    if fallback and config.end_of_word is not None:
+        raise ConfigError(
+            f"byte_fallback and an end-of-word marker, {config.end_of_word!r:.60}, do not go "
+            "together: a space begins each word. Use end_of_word=None."
+        )
+
+
+def check_coverage(coverage: float, *, may_be_zero: bool = False) -> None:
+    """Raise `ConfigError` unless this share of a text can be covered by an alphabet.
+
+    An alphabet that is trained needs a character; one that is extended may get none.
+
+    >>> check_coverage(0, may_be_zero=True)
+    >>> check_coverage(2, may_be_zero=True)
+    Traceback (most recent call last):
+    bpe_core.errors.ConfigError: character_coverage is 2. Use a share from 0 to 1.
+    """
+    if not is_a(coverage, Real) or is_a(coverage, bool):
+        raise ArgumentTypeError(
+            f"character_coverage is {describe(coverage)}. Use a number, such as 0.9995."
+        )
+    if not (0 < coverage <= 1 or (may_be_zero and coverage == 0)):
+        share = "from 0 to 1" if may_be_zero else "above 0, up to 1, such as 0.9995"
+        raise ConfigError(f"character_coverage is {coverage}. Use a share {share}.")
+
+
+def _check_special_tokens(config: TrainingConfig) -> None:
+    wrong = is_a(config.special_tokens, str) or not is_a(config.special_tokens, Iterable)
+    names = [] if wrong else list(config.special_tokens)
+    if wrong or not all(isinstance(token, str) for token in cast("list[object]", names)):
+        raise ArgumentTypeError(
+            f"Expected special_tokens as a tuple of str, such as ('[CLS]',), "
+            f"got {config.special_tokens!r}."
+        )
+    times_given = Counter(names)
+    for token in names:
+        if not token:
+            raise ConfigError(
+                "A special token is empty. Remove it, or give it at least 1 character."
+            )
+        if times_given[token] > 1:
+            raise ConfigError(f"The special token {token!r} is given twice. List each one once.")
+    if config.end_of_word is not None:
+        if not is_a(config.end_of_word, str):
+            raise ArgumentTypeError(
+                "Expected the end-of-word marker as a str, such as '</w>', "
+                f"got {describe(config.end_of_word)}."
+            )
+        if not config.end_of_word:
+            raise ConfigError(
+                "The end-of-word marker is empty. Use a text such as '</w>', or end_of_word=None."
+            )
+        if config.end_of_word in names:
+            raise ConfigError(
+                f"{config.end_of_word!r} is both a special token and the end-of-word marker. "
+                "Rename one of them."
+            )
+        names.append(config.end_of_word)
+    for token in names:
+        try:
+            token.encode()
+        except UnicodeEncodeError as error:
+            raise ConfigError(
+                f"{token!r} contains a lone surrogate at character {error.start}, which UTF-8 "
+                "cannot represent. Remove it."
+            ) from None
+
+
+_MERGES_BETWEEN_LOOKS: Final = 64
+_SECONDS_BETWEEN_LOOKS: Final = 0.05
+
+
+class Watch:
+    """Report progress and check for cancellation, about every 64 merges or 50 ms.
+
+    >>> watch = Watch(3, time.perf_counter(), lambda progress: print(progress.merges_done), None)
+    >>> watch.report(0, corpus_tokens=45, last_count=0)
+    0
+    >>> [watch.look(n_merges, 5, 5) for n_merges in (1, 64)]
+    64
+    [False, False]
+    """
+
+    def __init__(
+        self,
+        merges_wanted: int,
+        started: float,
+        on_progress: Callable[[TrainingProgress], None] | None,
+        should_stop: Callable[[], bool] | None,
+        on_counting: Callable[[float], None] | None = None,
+    ) -> None:
+        self.on_counting = on_counting
+        """Called with the share of the text whose words are counted."""
+        self.merges_wanted = merges_wanted
+        self._started = started
+        self._on_progress = on_progress
+        self._should_stop = should_stop
+        self._next_look = _MERGES_BETWEEN_LOOKS
+        self._last_look = started
+        self._corpus_tokens = 0
+        self._n_first = 0
+        self.stopped = False
+
+    @property
+    def elapsed_seconds(self) -> float:
+        """The time since training started."""
+        return time.perf_counter() - self._started
+
+    def asked_to_stop(self) -> bool:
+        """Return True if training should stop; once it should, `should_stop` isn't called again."""
+        if not self.stopped and self._should_stop is not None:
+            self.stopped = self._should_stop()
+        return self.stopped
+
+    def raise_if_stopped(self) -> None:
+        """Raise CancelledError if `asked_to_stop`."""
+        if self.asked_to_stop():
+            raise CancelledError
+
+    def note_first(self, n_merges: int, tokens_saved: int) -> None:
+        """Note merges made before learning starts; `look` then counts only those after them."""
+        self._n_first = n_merges
+        self._corpus_tokens -= tokens_saved
+
+    def look(self, merges_done: int, tokens_saved: int, last_count: int) -> bool:
+        """Report progress if it is time to; return True if training should stop.
+
+        `tokens_saved` is the number of tokens that the corpus has lost since the last call.
+        """
+        merges_done += self._n_first
+        self._corpus_tokens -= tokens_saved
+        now = time.perf_counter()
+        if (
+            not self.stopped
+            and merges_done < self._next_look
+            and now - self._last_look < _SECONDS_BETWEEN_LOOKS
+        ):
+            return False
+        self._next_look = merges_done + _MERGES_BETWEEN_LOOKS
+        self._last_look = now
+        self.report(merges_done, self._corpus_tokens, last_count)
+        return self.asked_to_stop()
+
+    def report_compiling(self, seconds: float) -> None:
+        """Report the number of seconds that training has waited for the compiler."""
+        self.report(0, 0, 0, seconds)
+
+    def report(
+        self,
+        merges_done: int,
+        corpus_tokens: int,
+        last_count: int,
+        seconds_compiling: float | None = None,
+    ) -> None:
+        """Report the number of merges done and the number of tokens in the corpus now."""
+        self._corpus_tokens = corpus_tokens
+        if self._on_progress is not None:
+            self._on_progress(
+                TrainingProgress(
+                    merges_done=merges_done,
+                    merges_wanted=self.merges_wanted,
+                    elapsed_seconds=self.elapsed_seconds,
+                    corpus_tokens=corpus_tokens,
+                    last_count=last_count,
+                    seconds_compiling=seconds_compiling,
+                )
+            )
 
 
 def train(

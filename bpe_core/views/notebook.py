@@ -22,7 +22,7 @@ from bpe_core.comparison import differing_columns
 from bpe_core.errors import ConfigError
 from bpe_core.extras import needs_extra
 from bpe_core.pretokenizers import AllowedSpecial, check_text
-from bpe_core.runs import TrainingRun, opening_step, stop_sentence
+from bpe_core.runs import TrainingRun, find_opening_step, stop_sentence
 from bpe_core.tokenizer import Boundaries, Encoder, NamedEncoder, Tokenizer, boundaries
 from bpe_core.types import Merge
 from bpe_core.views.component_files import (
@@ -214,7 +214,7 @@ def view_run(run: TrainingRun, step: int | None = None, words: str = "") -> View
             "tokens of a longer text, use run.tokenizer.view(text)."
         )
     n_merges = len(run.merges)
-    opening = opening_step(run)
+    opening = find_opening_step(run)
     step = opening if step is None else step
     start, stop = replayed_merges(n_merges, step)
     # Two players on a page with one key would take each other's messages.

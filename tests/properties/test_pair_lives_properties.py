@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.counting import NEVER
-from bpe_core.runs import PairLives, pair_changes
-from bpe_core.runs.pair_changes import count_changes, nearest_later_after, nearest_later_before
+from bpe_core.runs import PairLives, history
+from bpe_core.runs.history import count_changes, nearest_later_after, nearest_later_before
 from bpe_core.trainers import apply_merge, count_pairs
 from bpe_core.types import Pair, TieBreak
 from tests.strategies import training_configs, word_counts
@@ -116,7 +116,7 @@ def test_lives_are_the_same_if_the_row_is_processed_in_pieces(
     words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pair_changes, "_SLOTS_AT_ONCE", 5)
+        patch.setattr(history, "_SLOTS_AT_ONCE", 5)
         check_every_life(bpe.train(bpe.Corpus.from_word_counts(words), config))
 
 

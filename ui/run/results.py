@@ -14,9 +14,9 @@ from bpe_core.runs import (
     PairMatrix,
     RankFrequency,
     bytes_per_token_after,
-    close_races,
     corners,
     elbow,
+    find_opening_step,
     next_merges,
     pair_matrix,
     rank_frequency,
@@ -90,7 +90,7 @@ class RunCurves:
 @cached()
 def opening_step(run_id: str) -> int:
     """Return the step to open a run at: before the first merge of letters that is won narrowly."""
-    return close_races.opening_step(load_run(run_id).run)
+    return find_opening_step(load_run(run_id).run)
 
 
 @cached(spinner="Counting pairs")
