@@ -13,12 +13,13 @@ from ui.shell import address, frame
 from ui.tokenizers import read_as_model
 
 SENTENCE = "how much wood would a woodchuck chuck if a woodchuck could chuck wood"
+TRAIN: Final = "train"
 GPT2: Final = "token_boundaries"
 DOORS: Final = (
     Door(
         "Train on a whole text",
         "A story, your notes, 100 MB: a tokenizer in seconds, every merge to watch.",
-        "train",
+        TRAIN,
     ),
     Door(
         "What does GPT-2 do to it?",
@@ -27,13 +28,27 @@ DOORS: Final = (
     ),
     Door("Learn step by step", "Six short lessons that ask before they tell.", "lessons"),
 )
+LAST_DOORS: Final = (
+    Door(
+        "Train on a whole text",
+        "It begins with one in your sentence’s language: a tokenizer in seconds.",
+        TRAIN,
+    ),
+    Door("Lessons", "Six short lessons that ask before they tell.", "lessons"),
+    Door("Compare", "Which tokenizer needs the fewest tokens, and in which language?", "compare"),
+)
 
 
 @fragment()
 def draw_scenes() -> None:
-    wanted = draw_story(SENTENCE, key="story")
+    wanted, opened = draw_story(SENTENCE, LAST_DOORS, key="story")
     if wanted is not None:
         send_reading(asdict(read_as_model(wanted)), key="story_reading")
+    if opened is not None and opened.path == TRAIN:
+        # Train reads it like any address: a sample that it doesn't have is ignored.
+        st.switch_page(f"pages/{TRAIN}.py", query_params={"sample": opened.sample})
+    elif opened is not None:
+        st.switch_page(f"pages/{opened.path}.py")
 
 
 with st.container(key="start_page"):

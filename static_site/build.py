@@ -61,6 +61,19 @@ DOORS: Final = (
     ),
     Door("Learn step by step", "Six short lessons that ask before they tell.", "lessons.html"),
 )
+LAST_DOORS: Final = (
+    Door(
+        "Watch a whole text",
+        "One in your sentence’s language: hundreds of merges, and why each pair won.",
+        "merge-loop.html",
+    ),
+    Door(
+        "What does GPT-2 do to it?",
+        "Your sentence, token by token, with GPT-2’s 50,000 merges.",
+        "token-boundaries.html",
+    ),
+    Door("Lessons", "Six short lessons that ask before they tell.", "lessons.html"),
+)
 WORKER: Final = "service-worker.js"
 _STORED: Final = "self.STORED = "
 _FOR_ALL: Final = ("script", "title", "lead", "kind", "heading", "preloaded")
@@ -205,6 +218,7 @@ def _pages(lessons: list[DrawnLesson]) -> list[SitePage]:
                     "sentence": SENTENCE,
                     "longest": MAX_SENTENCE_LENGTH,
                     "doors": [asdict(door) for door in DOORS],
+                    "last_doors": [asdict(door) for door in LAST_DOORS],
                 }
             },
         ),

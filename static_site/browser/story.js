@@ -5,11 +5,13 @@ import { deliver } from "../../ui/components/story/reading.js";
 import { wholeAndPartial } from "../../ui/components/shared/characters.js";
 import { find } from "../../ui/components/shared/elements.js";
 import { encodePretokens } from "./encode.js";
+import { openDoor } from "./doors.js";
 import { draw, nextTask } from "./stage.js";
 import { loadData } from "./stored_data.js";
 import { readVocabulary } from "./vocabulary.js";
 
-/** @import { Vocabulary } from "./vocabulary.js" */
+/** @import { OpenedDoor } from "./doors.js"
+    @import { Vocabulary } from "./vocabulary.js" */
 
 /** @type {Promise<Vocabulary> | undefined} */
 let loaded;
@@ -34,10 +36,11 @@ async function read(text) {
   deliver({ text, model: found.name, ids, tokens });
 }
 
-const { sentence } = JSON.parse(find(document, "#given", HTMLElement).textContent ?? "");
+const { sentence, last_doors } = JSON.parse(find(document, "#given", HTMLElement).textContent ?? "");
 loadData("story").then(([message]) => {
   const story = JSON.parse(new TextDecoder().decode(message));
-  draw(find(document, "[data-component='bpe.story']", HTMLElement), mountStory, { sentence, ...story }, (name, value) => {
+  draw(find(document, "[data-component='bpe.story']", HTMLElement), mountStory, { sentence, doors: last_doors, ...story }, (name, value) => {
+    if (name === "door") openDoor(/** @type {OpenedDoor} */ (value));
     if (name === "reading") read(String(value)).catch(() => (loaded = undefined));
   });
 });

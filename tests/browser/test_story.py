@@ -190,6 +190,16 @@ def test_a_model_is_given_the_ids_of_the_sentence(still_tab: Page) -> None:
         expect(sees.locator(".meter").nth(row).locator("i")).to_have_count(count)
 
 
+def test_the_last_door_takes_the_language_of_the_sentence_along(still_tab: Page) -> None:
+    go_to_address(still_tab, "/")
+    type_sentence(still_tab, "我的名字我的家我的村庄我的国家")
+    doors = still_tab.get_by_role("navigation", name="And now?")
+    doors.scroll_into_view_if_needed()
+    doors.get_by_role("link", name="Train on a whole text").click()
+    expect(still_tab.get_by_role("heading", level=1)).to_have_text("Train")
+    expect(still_tab.get_by_role("combobox", name="Sample")).to_have_value(re.compile("孔乙己"))
+
+
 def test_the_scenes_are_accessible_and_fit_a_phone(still_tab: Page) -> None:
     still_tab.set_viewport_size(PHONE)
     go_to_address(still_tab, "/")

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 import bpe_core as bpe
-from bpe_core.corpus import parallel_texts
+from bpe_core.corpus import parallel_texts, samples
 from bpe_core.trainers import apply_merge
 from tests.js.from_python import CONTROLS, LONG, MARKUP, SCRIPTS
 from tests.js.from_site import BETWEEN, PIECES
@@ -178,6 +178,7 @@ def story() -> dict[str, Any]:
     """Return all that the story's computing is checked against."""
     return {
         "data": story_data(),
+        "samples": [sample.id for sample in samples()],
         "visitors": VISITORS,
         "seams": [[text, cut, seams(text, cut)] for text in LEARNED_FROM for cut in CUTS],
         "replayed": [replayed(text, word) for text in VISITORS for word in WORDS],

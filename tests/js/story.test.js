@@ -10,12 +10,12 @@ import { cutText } from "../../ui/components/story/cuts.js";
 import { FakeClock } from "./fake_clock.js";
 import { CUTS, learnCut, seamSentence, spansWords, spokenRow } from "../../ui/components/story/cut.js";
 import { bytesPerToken, learnFar, MIN_OWN_LENGTH, spokenFar, splitOwn } from "../../ui/components/story/far.js";
-import { guessLanguage } from "../../ui/components/story/language.js";
+import { guessLanguage, sampleLike } from "../../ui/components/shared/languages.js";
 import { endOfReplay, learnList, newWord, replayOn, spokenMerge, tokenOf, wordInSentence } from "../../ui/components/story/list.js";
 import { lettersAsked, moreTokens, priceSentence, spokenId, sumRows } from "../../ui/components/story/model.js";
 import { fromStory } from "./python.js";
 
-const { cuts, data, learned, replayed, seams, visitors } = fromStory();
+const { cuts, data, learned, replayed, samples, seams, visitors } = fromStory();
 
 const [WOODCHUCK] = visitors;
 
@@ -101,6 +101,13 @@ suite("the rows of a cut", () => {
   test("have the language that their script tells", () => {
     const tags = ["hug", "यह किताब", "ที่นี่", "بسم", "我的名字", "日本の", "köyüm adım", "🧩"].map(guessLanguage);
     assert.deepEqual(tags, ["", "hi", "th", "ar", "zh", "ja", "tr", ""]);
+  });
+
+  test("lead to a sample in that language, or with some of it", () => {
+    const texts = ["hug, hugs 🧩", "我的名字", "日本の", "यह किताब", "بسم", "köyüm adım", "mein Häuschen", "ma forêt", "zażółć"];
+    const many = "multilingual";
+    assert.deepEqual(texts.map(sampleLike), ["alice", "kong-yiji", many, many, many, many, "rotkaeppchen", "chaperon-rouge", many]);
+    assert.ok(texts.every((text) => samples.includes(sampleLike(text))));
   });
 });
 

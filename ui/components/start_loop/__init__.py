@@ -14,7 +14,11 @@ MAX_SENTENCE_LENGTH: Final = 300
 _loop = make_component(
     __file__,
     "start_loop",
-    styles=(*(f"../merge_player/{name}" for name in ("controls", "words", "race")), "start_loop"),
+    styles=(
+        *(f"../merge_player/{name}" for name in ("controls", "words", "race")),
+        "start_loop",
+        "doors",
+    ),
 )
 
 
@@ -33,6 +37,8 @@ class OpenedDoor:
 
     path: str
     sentence: str
+    sample: str
+    """The id of a sample in the sentence's language, as the browser sent it."""
 
 
 def draw_start_loop(sentence: str, doors: Sequence[Door], *, key: str) -> OpenedDoor | None:
@@ -52,10 +58,19 @@ def draw_start_loop(sentence: str, doors: Sequence[Door], *, key: str) -> Opened
         width="stretch",
         height="content",
     )
-    match values.get("door"):
-        case {"path": str(path), "sentence": str(typed)} if path in {one.path for one in doors}:
-            # A browser can send half a character, which no encoder takes.
-            whole = typed[:MAX_SENTENCE_LENGTH].encode("utf-8", "replace").decode("utf-8")
-            return OpenedDoor(path, whole)
+    return opened_door(values.get("door"), doors)
+
+
+def opened_door(pressed: object, doors: Sequence[Door]) -> OpenedDoor | None:
+    """Return the door that a browser says was pressed, if it is one of these."""
+    paths = {one.path for one in doors}
+    match pressed:
+        case {"path": str(path), "sentence": str(typed), "sample": str(sample)} if path in paths:
+            return OpenedDoor(path, whole_characters(typed), sample)
         case _:
             return None
+
+
+def whole_characters(typed: str) -> str:
+    """Return a sentence from a browser, which can send half a character: no encoder takes it."""
+    return typed[:MAX_SENTENCE_LENGTH].encode("utf-8", "replace").decode("utf-8")

@@ -8,6 +8,7 @@ import { remembered } from "../merge_player/remembered.js";
 import { carry } from "../shared/carried.js";
 import { find } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
+import { sampleLike } from "../shared/languages.js";
 import { writeDoors } from "./doors.js";
 import { learn } from "./learn.js";
 import { LoopView } from "./loop_view.js";
@@ -44,7 +45,7 @@ export default function mountStartLoop({ data, parentElement, setTriggerValue })
   const loop = loops.get(parentElement) ?? new StartLoop(parentElement, data);
   loops.set(parentElement, loop);
   writeDoors(find(parentElement, ".doors", HTMLElement), data.doors, (path) =>
-    setTriggerValue("door", { path, sentence: loop.text }));
+    setTriggerValue("door", { path, sentence: loop.text, sample: sampleLike(loop.text) }));
   return onLeaving(parentElement, () => {
     loops.get(parentElement)?.destroy();
     loops.delete(parentElement);

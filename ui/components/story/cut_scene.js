@@ -6,7 +6,7 @@ import { addPart, find } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { inSlices } from "../shared/slices.js";
 import { CUT_NAMES, CUTS, learnCut, seamSentence, spansWords, spokenRow } from "./cut.js";
-import { guessLanguage } from "./language.js";
+import { guessLanguage } from "../shared/languages.js";
 import { roll } from "./roll.js";
 
 /** @import { Carried } from "../shared/carried.js"

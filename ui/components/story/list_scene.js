@@ -5,7 +5,7 @@ import { addPart, find, keepKeys } from "../shared/elements.js";
 import { drawToken, makeTile } from "../shared/token_drawing.js";
 import { learn } from "../start_loop/learn.js";
 import { shortText } from "../merge_player/token_names.js";
-import { guessLanguage } from "./language.js";
+import { guessLanguage } from "../shared/languages.js";
 import { endOfReplay, learnList, newWord, replayOn, spokenMerge, tokenOf, wordInSentence } from "./list.js";
 
 /** @import { Carried } from "../shared/carried.js"

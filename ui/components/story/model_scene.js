@@ -6,7 +6,7 @@ import { addPart, find } from "../shared/elements.js";
 import { counted } from "../shared/numbers.js";
 import { drawToken, makeTile } from "../shared/token_drawing.js";
 import { lettersAsked, MODELS, moreTokens, MOST_TOKENS, priceSentence, spokenId, sumRows } from "./model.js";
-import { guessLanguage } from "./language.js";
+import { guessLanguage } from "../shared/languages.js";
 import { hearReadings } from "./reading.js";
 
 /** @import { Carried } from "../shared/carried.js"

@@ -4,6 +4,8 @@
 import { followCarried } from "../shared/carried.js";
 import { find } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
+import { sampleLike } from "../shared/languages.js";
+import { writeDoors } from "../start_loop/doors.js";
 import { CutScene } from "./cut_scene.js";
 import { FarScene } from "./far_scene.js";
 import { ListScene } from "./list_scene.js";
@@ -11,11 +13,12 @@ import { ModelScene } from "./model_scene.js";
 
 /** @import { Carried } from "../shared/carried.js"
     @import { Sentence } from "./cut_scene.js"
+    @import { Door } from "../start_loop/doors.js"
     @import { Price } from "./model.js"
     @import { Reading } from "./reading.js"
     @import { Component } from "../shared/component.js" */
 
-/** @typedef {{ sentence: string, seen: string, unseen: string, languages: Sentence[], prices: Price[],
+/** @typedef {{ sentence: string, seen: string, unseen: string, languages: Sentence[], doors: Door[], prices: Price[],
       readings: Record<"sentence" | "letters" | "sum", Reading> }} Given */
 /** @typedef {{ take: (sentence: Carried) => unknown, destroy: () => void }} Scene */
 
@@ -29,6 +32,10 @@ const stories = new WeakMap();
 export default function mountStory({ data, parentElement, setTriggerValue }) {
   const story = stories.get(parentElement) ?? new Story(parentElement, data, (text) => setTriggerValue("reading", text));
   stories.set(parentElement, story);
+  writeDoors(find(parentElement, ".doors", HTMLElement), data.doors, (path) => {
+    const { text } = story.sentence;
+    setTriggerValue("door", { path, sentence: text, sample: sampleLike(text) });
+  });
   return onLeaving(parentElement, () => {
     stories.get(parentElement)?.destroy();
     stories.delete(parentElement);

@@ -18,3 +18,14 @@ const LANGUAGES = /** @type {[RegExp, string][]} */ ([
 export function guessLanguage(text) {
   return LANGUAGES.find(([characters]) => characters.test(text))?.[1] ?? "";
 }
+
+/** Return the id of the sample that is in a text's language, or has some of it.
+    @param {string} text */
+export function sampleLike(text) {
+  const language = guessLanguage(text);
+  if (language === "zh") return "kong-yiji";
+  if (language) return "multilingual";
+  if (/[äöüß]/i.test(text)) return "rotkaeppchen";
+  if (/[àâçèêëîïôùûœ]/i.test(text)) return "chaperon-rouge";
+  return /(?![a-z])\p{L}/iu.test(text) ? "multilingual" : "alice";
+}
