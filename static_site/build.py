@@ -68,8 +68,8 @@ LAST_DOORS: Final = (
         "merge-loop.html",
     ),
     Door(
-        "What does GPT-2 do to it?",
-        "Your sentence, token by token, with GPT-2’s 50,000 merges.",
+        "See GPT-2 cut your sentence",
+        "Token by token: point at one to see how it was made.",
         "token-boundaries.html",
     ),
     Door("Lessons", "Six short lessons that ask before they tell.", "lessons.html"),

@@ -244,7 +244,7 @@ def note_request() -> None:
 
 def warm_up_start() -> None:
     """Import what the first page needs; whatever else came first would delay its visitor."""
-    for name in ("shell.frame", "shell.recent_runs", "components.start_loop"):
+    for name in ("shell.frame", "shell.open_run", "components.start_loop", "components.story"):
         import_module(f"ui.{name}")
 
 
