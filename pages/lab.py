@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bpe_core.lab import MAX_CHARACTERS, LabOrder
-from bpe_core.tokenizer import Tokenizer, changes_text
+from bpe_core.tokenizer import Tokenizer
 from ui.lab import (
     MeasuredText,
     MeasurementStatus,
@@ -28,11 +28,11 @@ def draw_lab(stored: StoredRun) -> None:
     draw_shelf_problems()
     st.space("small")
     encoding, training = read_measurements("encoding", "training")
-    tokenizer = chosen.merges_tokenizer
+    tokenizer = chosen.encoder.plain
     if tokenizer is None:
         why = (
             "changes the text before it merges"
-            if changes_text(chosen.encoder)
+            if chosen.encoder.merged_by is not None
             else f"is encoded by {chosen.encoder.engine}, so its merges are not known here"
         )
         st.info(

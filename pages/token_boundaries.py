@@ -129,7 +129,7 @@ def draw_badge(chosen: Member) -> None:
         exact, of = gpt2_golden_result()
         mark, colour = ("✓ ", "green") if exact == of else ("", "orange")
         st.badge(f"{mark}GPT-2 exact: {exact} of {of} texts", color=colour)
-    elif chosen.merges_tokenizer is None:
+    elif chosen.encoder.plain is None:
         st.badge(f"encoded by {chosen.encoder.engine}", color="gray")
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from bpe_core import Tokenizer, open_encoder
-from bpe_core.tokenizer import equivalent_tokenizer
 from static_site.browser_patterns import browser_pattern
 
 
@@ -24,7 +23,7 @@ class Vocabulary:
 
     def open(self) -> Tokenizer:
         """Return the tokenizer; raises UnavailableError if its file has not been fetched."""
-        found = equivalent_tokenizer(open_encoder(self.id))
+        found = open_encoder(self.id).plain
         assert found is not None  # bpe_core runs both
         return found
 

@@ -37,7 +37,6 @@ from bpe_core.tokenizer import (
     Encoder,
     NamedEncoder,
     Tokenizer,
-    adaptable_tokenizer,
     extended,
     to_encoder,
 )
@@ -179,7 +178,7 @@ def extendable(tokenizer: Encoder | str | os.PathLike[str]) -> Tokenizer:
             f"Expected a tokenizer to adapt, got {describe(encoder)}. bpe_core.load and "
             "bpe_core.open_encoder return one."
         )
-    merges = adaptable_tokenizer(encoder)
+    merges = encoder.adaptable
     if merges is not None:
         _check_ids(name, merges)
         return merges

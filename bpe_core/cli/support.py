@@ -128,10 +128,9 @@ def load_tokenizer(
 
     if _is_name(name):
         from bpe_core.formats import open_encoder
-        from bpe_core.tokenizer import equivalent_tokenizer
 
         opened = open_encoder(name)
-        merges = equivalent_tokenizer(opened)
+        merges = opened.plain
         if merges is None:
             raise FormatError(
                 f"{opened.name} cannot be loaded as plain byte-pair encoding; bpe encode and bpe "

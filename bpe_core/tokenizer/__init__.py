@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from bpe_core.tokenizer.conversation import Conversation, read_conversation
     from bpe_core.tokenizer.decoding import OnInvalid, check_ids, decode_utf8
     from bpe_core.tokenizer.encoding import TextEncoder, forget_words
-    from bpe_core.tokenizer.equivalence import (
-        adaptable_tokenizer,
-        changes_text,
-        equivalent_tokenizer,
-        made_by_merges,
-    )
     from bpe_core.tokenizer.gpt2_tokenizer import (
         END_OF_TEXT,
         GoldenCase,

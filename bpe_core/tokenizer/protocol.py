@@ -18,6 +18,7 @@ from bpe_core.types import Segment
 
 if TYPE_CHECKING:
     from bpe_core.corpus import TrainedOn
+    from bpe_core.tokenizer.tokenizer import Tokenizer
     from bpe_core.views import View
 
 
@@ -26,7 +27,7 @@ class Encoder(Protocol):
     """Anything that encodes: a `Tokenizer`, or a `ForeignTokenizer` that another library runs.
 
     What only a `Tokenizer` can do (explain, merge ranks, parts of a token) is not part of this
-    interface: check with `isinstance`.
+    interface: `merged_by` is the one whose merges make the tokens.
 
     >>> from bpe_core.tokenizer import gpt2
     >>> isinstance(gpt2(), Encoder), gpt2().model, gpt2().engine
@@ -74,6 +75,27 @@ class Encoder(Protocol):
     @property
     def fingerprint(self) -> str:
         """A hash over everything that affects encoding: equal hashes mean equal results."""
+        ...
+
+    @property
+    def merged_by(self) -> Tokenizer | None:
+        """The tokenizer whose merges make the tokens; None if another library runs them.
+
+        Added tokens that are found in any text, such as DeepSeek's, are its special tokens.
+        """
+        ...
+
+    @property
+    def plain(self) -> Tokenizer | None:
+        """The tokenizer that encodes alike, added tokens aside, or None.
+
+        None too if text is changed before it is merged.
+        """
+        ...
+
+    @property
+    def adaptable(self) -> Tokenizer | None:
+        """The tokenizer whose merges can be changed in the encoder's own file, or None."""
         ...
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
@@ -196,6 +218,21 @@ class NamedEncoder:
     def fingerprint(self) -> str:
         """A hash over everything that affects encoding: equal hashes mean equal results."""
         return self.encoder.fingerprint
+
+    @property
+    def merged_by(self) -> Tokenizer | None:
+        """The tokenizer whose merges make the tokens; None if another library runs them."""
+        return self.encoder.merged_by
+
+    @property
+    def plain(self) -> Tokenizer | None:
+        """The tokenizer that encodes alike, added tokens aside, or None."""
+        return self.encoder.plain
+
+    @property
+    def adaptable(self) -> Tokenizer | None:
+        """The tokenizer whose merges can be changed in the encoder's own file, or None."""
+        return self.encoder.adaptable
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
         """Return the ids of a text; raises `TokenizationError`."""

@@ -18,7 +18,6 @@ from bpe_core.pretokenizers import (
     find_special_tokens,
     list_pieces,
 )
-from bpe_core.tokenizer.equivalence import equivalent_tokenizer
 from bpe_core.tokenizer.protocol import BatchEncoder, Encoder, TokenColumns
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
@@ -79,7 +78,7 @@ def boundaries(
     """
     if isinstance(encoder, BatchEncoder):
         (columns,) = encoder.place_tokens([text], allowed_special)
-        own = equivalent_tokenizer(encoder)
+        own = encoder.plain
         if own is None:
             # Pre-tokens are unknown here: see `Boundaries.starts_pretoken`.
             starts = np.zeros(len(columns.ids), np.bool_)

@@ -296,6 +296,21 @@ class Tokenizer(Immutable):
     unknown_id: int | None = None
     """None, because no token represents symbols missing from the alphabet."""
 
+    @property
+    def merged_by(self) -> Tokenizer:
+        """The tokenizer itself, whose merges make its tokens."""
+        return self
+
+    @property
+    def plain(self) -> Tokenizer | None:
+        """The tokenizer itself; None if it normalizes text."""
+        return self if self._pretokenizer.normalizer is None else None
+
+    @property
+    def adaptable(self) -> Tokenizer:
+        """The tokenizer itself, which can be extended, shrunk and replaced."""
+        return self
+
     # Text to ids
 
     def encode(

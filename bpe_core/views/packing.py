@@ -20,7 +20,7 @@ from bpe_core.counting import NEVER
 from bpe_core.formats import AcrossWordsTokenizer, LibraryEncoder, Spaces
 from bpe_core.pretokenizers import check_text
 from bpe_core.runs import TrainingRun, stop_sentence
-from bpe_core.tokenizer import Boundaries, Encoder, Tokenizer, changes_text, made_by_merges
+from bpe_core.tokenizer import Boundaries, Encoder, Tokenizer
 from bpe_core.trainers import split_symbols
 from bpe_core.types import Pair
 from bpe_core.unicode import code_points
@@ -160,7 +160,7 @@ def pack_numbers(values: ArrayLike) -> Numbers:
 
 def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
     """Return the tokens with these ids and all their parts, down to the base symbols."""
-    own = made_by_merges(encoder)
+    own = encoder.merged_by
     parts = {} if own is None else own.table.parts
     ranks = {} if own is None else own.table.ranks
     known = sorted(_with_parts(ids, parts))
@@ -181,7 +181,7 @@ def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
         "marker": None if own is None else own.end_of_word,
         "n_merges": None if own is None else own.n_merges,
         "unknown": encoder.unknown_id,
-        "normalizes": changes_text(encoder),
+        "normalizes": own is not None and encoder.plain is None,
     }
 
 

@@ -22,7 +22,7 @@ from bpe_core.counting import count_pretokens
 from bpe_core.errors import ConfigError
 from bpe_core.kernels import BETWEEN
 from bpe_core.runs import count_ids
-from bpe_core.tokenizer import Tokenizer, made_by_merges
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts, read_only
 from bpe_core.unicode import are_whole_characters
 from bpe_core.vocabulary.reachability import ShouldStop
@@ -159,7 +159,7 @@ def audit(tokenizer: Encoder, uses: NDArray[np.int64]) -> Audit:
     special = set(tokenizer.special_tokens.values())
     ids = sorted(id for id in tokenizer.vocab if id not in special)
     used = {id for id in ids if uses[id]}
-    own = made_by_merges(tokenizer)
+    own = tokenizer.merged_by
     needed = used if own is None else with_parts(own, used)
     marker = None if own is None else own.table.end_of_word_id
     never_used = tuple(id for id in ids if id not in used)

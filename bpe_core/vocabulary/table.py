@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import PatternTimeoutError, SearchError
 from bpe_core.pretokenizers import MATCH_FAILURES, compile_pattern, failed_match
-from bpe_core.tokenizer import made_by_merges
 from bpe_core.types import read_only
 from bpe_core.unicode import are_whole_characters, token_script
 
@@ -93,7 +92,7 @@ class Vocabulary:
         """bool[n]: whether a token's bytes are not whole characters."""
         self.special = read_only(np.array([id in special for id in ids], np.bool_))
         """bool[n]"""
-        own = made_by_merges(tokenizer)
+        own = tokenizer.merged_by
         self._end_of_word = (own.end_of_word if own is not None else None) or ""
         merges = () if own is None else own.merges
         ranks = {merge.id: merge.rank for merge in reversed(merges)}

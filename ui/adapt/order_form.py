@@ -14,7 +14,7 @@ from bpe_core.adapting import RemovalOrder, extendable
 from bpe_core.comparison import embedding_rows
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.formats import build_tokenizer, read_description
-from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, adaptable_tokenizer
+from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer
 from bpe_core.unicode import token_script
 from ui.adapt.adapting_process import Removable
 from ui.adapt.files_part import stored_files
@@ -62,7 +62,7 @@ class Base:
         """
         own = self.encoder
         name = plain_text(self.name.name, _MAX_NAME_LENGTH)
-        if own.model == "BPE" and adaptable_tokenizer(own) is None:
+        if own.model == "BPE" and own.adaptable is None:
             found = _read_merges(self.name.key)
             if isinstance(found, str):
                 raise FormatError(f"{name} cannot be adapted. {found} {_INSTEAD}")

@@ -410,7 +410,7 @@ def _dots(
 def _merges(members: Sequence[Member]) -> None:
     """Draw the merges of each script, as a chart, a picture and a table to download."""
     # The names are distinct, and the run's own tokenizer is always among them.
-    known = {m.name: merges for m in members if (merges := m.merges_tokenizer) is not None}
+    known = {m.name: merges for m in members if (merges := m.encoder.plain) is not None}
     name = st.selectbox(
         "Where the merges went",
         list(known),

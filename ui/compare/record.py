@@ -126,7 +126,7 @@ def scripts_record(members: Sequence[Member]) -> Record:
     """Return how many merges made a token of each script, for each tokenizer of known merges."""
     found: Record = {}
     for member in members:
-        if (tokenizer := member.merges_tokenizer) is not None:
+        if (tokenizer := member.encoder.plain) is not None:
             spent = cached_script_merges(tokenizer)
             counts = spent.after[:, -1].tolist()
             found[member.name] = dict(zip(spent.names, counts, strict=True))

@@ -14,8 +14,6 @@ from bpe_core.runs import times
 from bpe_core.tokenizer import (
     Encoder,
     Tokenizer,
-    changes_text,
-    equivalent_tokenizer,
     explain_word,
     gpt2,
 )
@@ -78,12 +76,12 @@ def word_steps(reading: OwnReading, encoder: Encoder, index: int) -> WordSteps:
         return WordSteps("", (), "This text is in no token, so nothing was merged.")
     if token_id in encoder.special_tokens.values():
         return WordSteps("", (), "Special tokens are matched whole, without merges.")
-    own = equivalent_tokenizer(encoder)
+    own = encoder.plain
     if isinstance(encoder, AcrossWordsTokenizer):
         return _steps_across_words(reading, encoder, index)
     if own is None:
         note = f"{encoder.engine} encodes with this tokenizer and does not report its steps."
-        if changes_text(encoder):
+        if encoder.merged_by is not None:
             note = "This tokenizer changes the text before it merges, so its steps are not shown."
         return WordSteps("", (), note)
     if token_id in own.special_tokens.values():

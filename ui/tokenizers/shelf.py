@@ -18,7 +18,7 @@ from bpe_core.comparison import numbered
 from bpe_core.errors import BpeError, ConfigError
 from bpe_core.formats import SIDECARS
 from bpe_core.runs import TrainingRun
-from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, equivalent_tokenizer, gpt2
+from bpe_core.tokenizer import Encoder, NamedEncoder, gpt2
 from ui.look import plain_text
 from ui.shell import address, counted_as_kept, workspace
 from ui.storage import StoredRun, keep_tokenizer, load_run, load_tokenizer, open_uploaded
@@ -74,11 +74,6 @@ class Member:
     note: str
     """Its origin, in a few words or sentences; may contain a visitor's own words."""
     chat: ChatTemplate | None = None
-
-    @property
-    def merges_tokenizer(self) -> Tokenizer | None:
-        """The encoder if its merges are known; None if another library runs it."""
-        return equivalent_tokenizer(self.encoder)
 
 
 def wanted_keys() -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bpe_core.corpus import Corpus, load_sample, samples
-from bpe_core.tokenizer import Encoder, Tokenizer, made_by_merges
+from bpe_core.tokenizer import Encoder, Tokenizer
 from bpe_core.vocabulary import Audit, Derivations, PrefixTree, Vocabulary, audit
 from ui.corpus import text_field
 from ui.host import cached
@@ -58,7 +58,7 @@ class Inspection:
     @property
     def tokenizer(self) -> Tokenizer | None:
         """The encoder if its merges are known, else None."""
-        return made_by_merges(self.encoder)
+        return self.encoder.merged_by
 
 
 def inspect_vocabulary(
@@ -117,7 +117,7 @@ def _families(
 
 @cached()
 def _structure(encoder: Encoder) -> tuple[Derivations | None, PrefixTree]:
-    known = made_by_merges(encoder)
+    known = encoder.merged_by
     return None if known is None else Derivations(known), PrefixTree(encoder.vocab)
 
 

@@ -183,9 +183,8 @@ def _extended_gpt2(encoding: TiktokenEncoding) -> Tokenizer:
 def _check_cut(opened: NamedEncoder, pretokenizer: str) -> None:
     """Raise `ConfigError` if a pre-tokenizer is not the one of a published tokenizer."""
     from bpe_core.formats.description import check_not_overruled
-    from bpe_core.tokenizer import made_by_merges
 
-    merges = made_by_merges(opened)
+    merges = opened.merged_by
     if merges is not None:
         check_not_overruled(opened.name, merges, pretokenizer, None)
     else:

@@ -60,6 +60,21 @@ class PlacingEncoder(Immutable):
         """The number of tokens, including special and added ones."""
         return len(self.vocab)
 
+    @property
+    def merged_by(self) -> Tokenizer | None:
+        """The tokenizer whose merges make the tokens; None, because another library runs them."""
+        return None
+
+    @property
+    def plain(self) -> Tokenizer | None:
+        """The tokenizer that encodes alike, added tokens aside, or None."""
+        return None
+
+    @property
+    def adaptable(self) -> Tokenizer | None:
+        """The tokenizer whose merges can be changed in the encoder's own file, or None."""
+        return self.merged_by
+
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
         """Return the ids of a text; raises `TokenizationError`."""
         raise NotImplementedError
@@ -181,6 +196,9 @@ class OwnEncoder(PlacingEncoder):
     ('bpe_core', 50257, {})
     """
 
+    normalizer_name: str = ""
+    """How a text is changed before it is merged; empty if it is not."""
+
     def __init__(
         self, tokenizer: Tokenizer, added: Sequence[AddedToken], steps: object = None
     ) -> None:
@@ -198,6 +216,16 @@ class OwnEncoder(PlacingEncoder):
     def vocab_size(self) -> int:
         """The number of tokens, including added ones."""
         return self.tokenizer.vocab_size
+
+    @property
+    def merged_by(self) -> Tokenizer | None:
+        """The tokenizer whose merges make the tokens, with added tokens as special ones."""
+        return self.tokenizer
+
+    @property
+    def plain(self) -> Tokenizer | None:
+        """The tokenizer of the merges; None if text is changed before they get it."""
+        return None if self.normalizer_name else self.tokenizer
 
     @property
     def fingerprint(self) -> str:
