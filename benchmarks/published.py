@@ -18,9 +18,7 @@ from benchmarks.encoding import ROUNDS, median_ratio, speed, timed
 from benchmarks.report import against, table
 from bpe_core.errors import BpeError
 from bpe_core.formats import (
-    AcrossWordsTokenizer,
     ForeignTokenizer,
-    NativeTokenizer,
     for_library,
     open_encoder,
     parse_json,
@@ -142,11 +140,8 @@ def _compared() -> tuple[list[Compared], str]:
             compiled = CompiledEncoder(encoder.table, encoder.pretokenizer)
             forget = partial(_forget, compiled, compiled_gpt2)
             found.append(Compared(name, "", _kernel(compiled), kernel_of_gpt2, *peer, forget))
-        elif isinstance(encoder, NativeTokenizer):
+        elif encoder.merged_by is not None:
             # What it does before the merges takes time too, so whole calls are compared.
-            theirs = ForeignTokenizer(encoder.source.decode(), encoder.special_tokens).encode
-            found.append(Compared(name, "", encoder.encode, gpt2().encode, "tokenizers", theirs))
-        elif isinstance(encoder, AcrossWordsTokenizer):
             data = read_cached(published)
             library = run_by_library(read_description({published.file_name: data}))
             peer_name = library.engine.split()[0]

@@ -117,7 +117,9 @@ def run_here(read: Description) -> Own:
     )
     if is_plain and tokenizer.table.complete:
         return tokenizer
-    native = NativeTokenizer(tokenizer, library_source(read), read.added_tokens)
+    # Only a text with bytes that are not tokens needs the library.
+    source = b"" if tokenizer.table.complete else library_source(read)
+    native = NativeTokenizer(tokenizer, source, read.added_tokens)
     return tokenizer if is_plain and not native.may_lack_bytes else native
 
 

@@ -6,7 +6,7 @@ added tokens, and the kernels encode.
 
 Bytes that are not tokens are left out of a pre-token before its merges, which then join what was on
 both sides, as in the library. The library itself gets a text only if such a byte is not ASCII, and
-to place tokens in a text that has any or that the normalizer changes.
+to place tokens in a text that has any.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.pretokenizers import (
     AddedTokenFinder,
     AllowedSpecial,
+    Change,
+    align,
     allowed_tokens,
     check_text,
     cut_text,
@@ -41,9 +43,10 @@ _NO_IDS: Final = np.empty(0, np.int32)
 class NativeTokenizer(OwnEncoder):
     """A tokenizer.json whose merges run here, after normalizer and added tokens; immutable.
 
-    `tokenizer` holds the merges, with every added token as a special one, and `source` is the file
-    as `for_library` returns it. Raises `FormatError` if the texts that the library must encode
-    cannot be told by their characters, and for added tokens that the normalizer may change.
+    `tokenizer` holds the merges, with every added token as a special one. `source` is the file as
+    `for_library` returns it, which is needed if some bytes are not tokens. Raises `FormatError` if
+    the texts that the library must encode cannot be told by their characters, and for added tokens
+    that the normalizer may change.
 
     >>> from bpe_core.tokenizer import gpt2
     >>> from bpe_core.tokenizer import with_changes
@@ -66,7 +69,7 @@ class NativeTokenizer(OwnEncoder):
         self.normalizer_name = "" if normalizer is None else normalizer.name
         self._lacking = _lacking(tokenizer)
         self.may_lack_bytes = self._lacking is not None
-        self.drops_text = normalizer is not None or self.may_lack_bytes
+        self.drops_text = self.may_lack_bytes
         self._left_out = _left_out(tokenizer)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -151,11 +154,27 @@ class NativeTokenizer(OwnEncoder):
 
     def _placed(self, text: str, allowed_special: AllowedSpecial) -> TokenColumns:
         check_text(text)
-        if self.normalized(text) != text or (self._lacking and self._lacking.search(text)):
+        if self._lacking and self._lacking.search(text):
             return self._foreign.place_tokens([text], allowed_special)[0]
-        ids = np.array(self.encode(text, allowed_special), np.int64)
-        byte_ends = np.cumsum(self.widths[ids])
-        return TokenColumns(ids, byte_ends - self.widths[ids], byte_ends)
+        ids = self.encode_to_numpy(text, allowed_special).astype(np.int64)
+        in_bytes = align(text, self._changes(text, allowed_special))[1]
+        byte_ends = in_bytes(np.cumsum(self.widths[ids]))
+        byte_starts = np.concatenate([np.zeros(1, np.int64), byte_ends])[:-1]
+        return TokenColumns(ids, byte_starts, byte_ends)
+
+    def _changes(self, text: str, allowed_special: AllowedSpecial) -> list[Change]:
+        """Return what is normalized between the added tokens that are found before."""
+        normalizer = self.tokenizer.pretokenizer.normalizer
+        if normalizer is None or text.isascii():
+            return []
+        found: list[Change] = []
+        start = 0
+        allowed = allowed_tokens(self.special_tokens, allowed_special)
+        for piece, id in self._finders[0].split(text, allowed):
+            changes = normalizer.changes(piece) if id is None else []
+            found += [Change(start + a, start + b, normal) for a, b, normal in changes]
+            start += len(piece)
+        return found
 
     @cached_property
     def _foreign(self) -> ForeignTokenizer:
