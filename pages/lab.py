@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bpe_core.lab import MAX_CHARACTERS, LabOrder
+from bpe_core.lab import LabOrder
 from bpe_core.tokenizer import Tokenizer
 from ui.lab import (
     MeasuredText,
@@ -24,7 +24,7 @@ def draw_lab(stored: StoredRun) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="lab_choice"):
         chosen = choose_tokenizer(stored, key="lab_tokenizer")
         add_button(stored)
-        text = choose_text(MAX_CHARACTERS)
+        text = choose_text(LabOrder.MAX_CHARACTERS)
     draw_shelf_problems()
     st.space("small")
     encoding, training = read_measurements("encoding", "training")

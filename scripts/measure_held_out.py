@@ -16,9 +16,7 @@ from typing import BinaryIO, Final
 
 from bpe_core.comparison import TextPart, compare, compute_gain, unseen_share
 from bpe_core.corpus import Corpus, rest, sample_spans
-from bpe_core.counting import count_pretokens
 from bpe_core.formats import open_encoder
-from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.runs import train
 from bpe_core.tokenizer import NamedEncoder
 from bpe_core.types import TrainingConfig
@@ -79,8 +77,7 @@ def judge(
     run = train(training, CONFIG)
     part = compute_gain(compare(held_out, [run.tokenizer, other])).whole
     truth = compare(new, [run.tokenizer, other]).verdict().percent_fewer_tokens
-    held_out_words = count_pretokens(held_out, get_pretokenizer(CONFIG.pretokenizer))
-    return part, truth, unseen_share(run.pretokens, held_out_words)
+    return part, truth, unseen_share(run.pretokens, held_out, CONFIG.pretokenizer)
 
 
 def lines_apart(corpus: Corpus, seed: int) -> tuple[Corpus, Corpus]:

@@ -67,14 +67,12 @@ def compare(
       $ bpe compare notes.txt -t mine.json -t gpt2 --held-out 0.08
       $ bpe compare English.txt German.txt -t mine.json -t gpt2 --parity-to English
     """
+    from bpe_core.comparison import compare as compare_tokenizers
     from bpe_core.comparison import (
-        carried_words,
         compute_gain,
         distinct_ends,
-        method_words,
         trained_on_words,
     )
-    from bpe_core.comparison import compare as compare_tokenizers
     from bpe_core.formats import find_note
     from bpe_core.tokenizer import NamedEncoder
 
@@ -122,10 +120,10 @@ def compare(
     _print_table(table)
     for gain, name in zip(gains, names[1:], strict=True):
         click.echo(_difference(gain, names[0], name))
-        if gain.has_enough_text and (carried := carried_words(gain)):
+        if gain.has_enough_text and (carried := gain.carried_words):
             click.echo(f"  {carried}")
     if len(names) > 1 and found.blocks is not None:
-        click.echo(method_words(found.blocks))
+        click.echo(found.blocks.method)
 
 
 def _compare_languages(
@@ -211,7 +209,7 @@ def _per_token(rows: Sequence[TokenizerMetrics]) -> list[tuple[str, ...]]:
 
 def _difference(gain: TokenSaving, own: str, other: str) -> str:
     """Return how many fewer or more tokens the first needs, or what a verdict lacks."""
-    from bpe_core.comparison import MIN_TOKENS, interval_words
+    from bpe_core.comparison import MIN_TOKENS
 
     whole = gain.whole
     if min(whole.own, whole.theirs) < MIN_TOKENS:
@@ -219,7 +217,7 @@ def _difference(gain: TokenSaving, own: str, other: str) -> str:
             f"{own} against {other}: too little text for a verdict, which needs {MIN_TOKENS} "
             "tokens of each. Give more text."
         )
-    interval = f" ({interval_words(whole)})" if whole.has_interval else ""
+    interval = f" ({whole.interval_words})" if whole.has_interval else ""
     if whole.own == whole.theirs and (not interval or whole.low == whole.high == 0):
         return f"{own} needs as many tokens as {other}"
     percent = f"{abs(whole.percent_fewer):.1f}%"

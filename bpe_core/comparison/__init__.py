@@ -29,21 +29,16 @@ if TYPE_CHECKING:
         numbered,
     )
     from bpe_core.comparison.costs import (
-        MAX_MODEL_WIDTH,
-        MAX_PRICE,
-        MAX_WINDOW,
         Costs,
         Rates,
         Usage,
         compute_costs,
         count_tokens,
         embedding_rows,
-        estimate_tokens,
     )
     from bpe_core.comparison.intervals import (
         MIN_POINTS,
         MIN_TOKENS,
-        N_RESAMPLES,
         OTHER_SCRIPTS,
         POINTS_APART,
         SEED,
@@ -51,20 +46,12 @@ if TYPE_CHECKING:
         IntervalWords,
         TextPart,
         TokenSaving,
-        carried_words,
         compute_gain,
         describe_interval,
-        division_words,
-        flattery,
-        interval_method,
-        interval_words,
         measure_difference,
-        method_words,
         seen_sentence,
         signed,
         trained_on_words,
-        unit_noun,
-        units_drawn,
     )
     from bpe_core.comparison.languages import (
         LanguageCosts,
@@ -82,16 +69,20 @@ if TYPE_CHECKING:
     from bpe_core.comparison.measurement import Measured, TokenizerMetrics
     from bpe_core.comparison.newness import Newness, measure_newness, split_by_folder, unseen_share
     from bpe_core.comparison.terms import (
-        MAX_TERM_LENGTH,
-        MAX_TERMS,
         TermCut,
         TermCuts,
-        TermList,
         TermLoss,
         cut_terms,
         read_terms,
         terms_by_loss,
     )
-    from bpe_core.comparison.units import Blocks, divide_units
+    from bpe_core.comparison.units import (
+        N_RESAMPLES,
+        Blocks,
+        divide_units,
+        division_words,
+        flattery,
+        unit_noun,
+    )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -6,17 +6,13 @@ Prices, widths and windows are a visitor's own; none is built in.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from bpe_core.checks import check_whole, describe, is_a
 from bpe_core.corpus import Corpus
 from bpe_core.errors import ConfigError
 from bpe_core.tokenizer import Encoder
 
-MAX_PRICE: Final = 1_000_000_000
-"""Per million tokens: 1,000 for one token."""
-MAX_MODEL_WIDTH: Final = 1_000_000
-MAX_WINDOW: Final = 1_000_000_000
 _MILLION: Final = 1_000_000
 
 
@@ -34,6 +30,11 @@ class Rates:
 1,000,000,000, got 0 (int).
     """
 
+    MAX_PRICE: ClassVar = 1_000_000_000
+    """Per million tokens: 1,000 for one token."""
+    MAX_MODEL_WIDTH: ClassVar = 1_000_000
+    MAX_WINDOW: ClassVar = 1_000_000_000
+
     price: float | None = None
     """The price of a million tokens, in any currency."""
     model_width: int | None = None
@@ -44,12 +45,14 @@ class Rates:
     def __post_init__(self) -> None:
         price = self.price
         # In this order nan is refused too, because every comparison with it is false.
-        if price is not None and not (is_a(price, int, float) and 0 <= price <= MAX_PRICE):
-            raise ConfigError(f"Expected a price from 0 to {MAX_PRICE:,}, got {describe(price)}.")
+        if price is not None and not (is_a(price, int, float) and 0 <= price <= self.MAX_PRICE):
+            raise ConfigError(
+                f"Expected a price from 0 to {self.MAX_PRICE:,}, got {describe(price)}."
+            )
         if self.model_width is not None:
-            check_whole("the model width", self.model_width, 1, MAX_MODEL_WIDTH)
+            check_whole("the model width", self.model_width, 1, self.MAX_MODEL_WIDTH)
         if self.context_window is not None:
-            check_whole("the context window", self.context_window, 1, MAX_WINDOW)
+            check_whole("the context window", self.context_window, 1, self.MAX_WINDOW)
 
 
 class Usage(NamedTuple):
@@ -58,6 +61,14 @@ class Usage(NamedTuple):
     n_tokens: int
     n_bytes: int
     embedding_rows: int
+
+    def estimate_tokens(self, n_bytes: int) -> int | None:
+        """Estimate the tokens of `n_bytes` of text like this one; None if this one is empty.
+
+        >>> Usage(80, 400, 1_000).estimate_tokens(10_000)
+        2000
+        """
+        return round(self.n_tokens * n_bytes / self.n_bytes) if self.n_bytes else None
 
 
 class Costs(NamedTuple):
@@ -104,15 +115,6 @@ def compute_costs(usage: Usage, rates: Rates, other: Usage | None = None) -> Cos
         parameters_tied=None if width is None else usage.embedding_rows * width,
         parameters_untied=None if width is None else 2 * usage.embedding_rows * width,
     )
-
-
-def estimate_tokens(usage: Usage, n_bytes: int) -> int | None:
-    """Estimate the tokens of `n_bytes` of text like this one; None if this one is empty.
-
-    >>> estimate_tokens(Usage(80, 400, 1_000), 10_000)
-    2000
-    """
-    return round(usage.n_tokens * n_bytes / usage.n_bytes) if usage.n_bytes else None
 
 
 def embedding_rows(encoder: Encoder) -> int:

@@ -69,28 +69,29 @@ def measure_newness(
     >>> found.unseen, found.unseen_by_folder, found.depends_on_folder
     (0.25, 0.5, True)
     """
-    cut = get_pretokenizer(pretokenizer)
-    unseen = unseen_share(training, count_pretokens(held_out, cut))
+    unseen = unseen_share(training, held_out, pretokenizer)
     if by_folder is None:
         return Newness(unseen, None)
-    unseen_there = unseen_share(*(count_pretokens(part, cut) for part in by_folder))
+    there, held_out_there = by_folder
+    words = count_pretokens(there, get_pretokenizer(pretokenizer))
+    unseen_there = unseen_share(words, held_out_there, pretokenizer)
     return Newness(unseen, None if math.isnan(unseen_there) else unseen_there)
 
 
-def unseen_share(training: PretokenCounts, held_out: PretokenCounts) -> float:
+def unseen_share(training: PretokenCounts, held_out: Corpus, pretokenizer: str) -> float:
     """Return the share of held-out words, by occurrences, that are not in the training text.
 
     Words are pre-tokens with a letter, without the white space around them. Returns nan if there
     are none.
 
-    >>> cut = get_pretokenizer("gpt2")
-    >>> texts = [Corpus.from_text("hug the pug"), Corpus.from_text("the mug, a mug, the pug")]
-    >>> unseen_share(*(count_pretokens(text, cut) for text in texts))
+    >>> training = count_pretokens(Corpus.from_text("hug the pug"), get_pretokenizer("gpt2"))
+    >>> unseen_share(training, Corpus.from_text("the mug, a mug, the pug"), "gpt2")
     0.5
     """
     seen = {word.strip() for word in training.words}
+    found = count_pretokens(held_out, get_pretokenizer(pretokenizer))
     n_words = n_unseen = 0
-    for word, count in zip(held_out.words, held_out.counts.tolist(), strict=True):
+    for word, count in zip(found.words, found.counts.tolist(), strict=True):
         if _LETTER.search(word.decode(errors="replace")):
             n_words += count
             if word.strip() not in seen:

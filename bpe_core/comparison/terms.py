@@ -33,6 +33,30 @@ class TermList(NamedTuple):
     n_beyond: int = 0
     """Terms after the first MAX_TERMS."""
 
+    @property
+    def left_out(self) -> str:
+        """A sentence on the lines that were left out, and why; empty if none were.
+
+        >>> TermList(("hug",), n_repeated=2, n_beyond=1).left_out
+        'Left out: 2 lines that repeat a term, 1 term after the first 2,000.'
+        """
+        reasons = (
+            (self.n_repeated, "line that repeats a term", "lines that repeat a term"),
+            (
+                self.n_too_long,
+                f"line of more than {MAX_TERM_LENGTH} characters",
+                f"lines of more than {MAX_TERM_LENGTH} characters",
+            ),
+            (self.n_invalid, "line that is not valid text", "lines that are not valid text"),
+            (
+                self.n_beyond,
+                f"term after the first {MAX_TERMS:,}",
+                f"terms after the first {MAX_TERMS:,}",
+            ),
+        )
+        parts = [f"{n:,} {one if n == 1 else several}" for n, one, several in reasons if n]
+        return f"Left out: {', '.join(parts)}." if parts else ""
+
 
 class TermCut(NamedTuple):
     """The tokens of one term."""

@@ -3,6 +3,8 @@
 A unit is what new text comes in: a document, or whatever was held out together. Lines of one
 document are alike, so a figure over parts of documents would look more certain than it is. A block
 is what one unit has of one file and type.
+
+How a text was held out and divided is also put into words here.
 """
 
 from __future__ import annotations
@@ -15,12 +17,21 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus import MIN_UNITS, Corpus, HeldOut, file_name, file_type, main_script
+from bpe_core.corpus import MIN_UNITS, Corpus, HeldOut, WhyWithin, file_name, file_type, main_script
 
 MAX_UNITS: Final = 1_024
 """Small units of one kind are joined until there are about this many."""
 _MAX_NAMES: Final = 12
 """This many of the largest files, and types, are counted by name; the others are taken together."""
+
+N_RESAMPLES: Final = 2_000
+_MAX_NAME: Final = 42
+_WHY_WITHIN: Final[dict[WhyWithin, str]] = {
+    "": "",
+    "few": f", because there are fewer than {MIN_UNITS} documents of its file type and script",
+    "huge": ", because single documents are larger than the part to hold out",
+    "alike": ", because many documents share most of their lines",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +56,30 @@ class Blocks:
     """int64[n_units]: units of one file type and script have the same number, from 0."""
     block_of_text: NDArray[np.int64]
     """int64[n]: the block of each document, or of each weighted word."""
+
+    @property
+    def method(self) -> str:
+        """How the intervals are computed or why there are none, and what flatters."""
+        return f"{self.interval_method} {flattery(self.how)}".rstrip()
+
+    @property
+    def interval_method(self) -> str:
+        """How the intervals are computed, or why there are none."""
+        noun = self.noun
+        if not self.n_documents:
+            return f"95% intervals over {self.n_units:,} {noun}, {N_RESAMPLES:,} resamples."
+        whole = "" if self.how is not None and self.how.share_within else "whole "
+        if self.n_units >= MIN_UNITS:
+            method = f"95% intervals over {whole}{noun}, {N_RESAMPLES:,} resamples."
+            return f"{method} {answers_for(self.how)}".rstrip()
+        there_are = f"there {'is' if self.n_units == 1 else 'are'} {self.n_units}"
+        remedy = " Hold out more, or documents." if noun == "folders" else ""
+        return f"No interval: it takes {MIN_UNITS} {noun}, and {there_are}.{remedy}"
+
+    @property
+    def noun(self) -> str:
+        """What intervals are over, in the plural."""
+        return unit_noun(self.how, 2) if self.n_documents else "groups of words"
 
 
 class _Kind(NamedTuple):
@@ -174,3 +209,78 @@ def _largest(
     n_others = len(ordered) - len(named)
     others = (f"{n_others:,} other {what}",) if n_others else ()
     return (*named, *others), [place[name] for name in names]
+
+
+def answers_for(how: HeldOut | None) -> str:
+    """Return a sentence on the new text that intervals on a held-out text answer for; may be empty.
+
+    >>> answers_for(HeldOut("folder", n_units=31, share_within=0.0))
+    'They answer for text from new folders, such as other projects or sources.'
+    """
+    if how is None or how.share_within == 1:
+        return ""
+    kind = how.by.partition(":")[0]
+    new = {
+        "document": "new documents from the same places, not for text from other ones",
+        "folder": "text from new folders, such as other projects or sources",
+        "column": f"text with new {unit_noun(how, 2)}",
+        "file": "more text like your own files",
+    }
+    return f"They answer for {new[kind]}." if kind in new else ""
+
+
+def unit_noun(how: HeldOut | None, n: int) -> str:
+    """Return what the units of a text are called, in the singular for one.
+
+    >>> unit_noun(HeldOut("column:author", 3, 0.0), 3)
+    'values of “author”'
+    """
+    kind, _, name = ("document" if how is None else how.by).partition(":")
+    if kind == "column":
+        shown = "".join(c if c.isprintable() else "\ufffd" for c in name[:_MAX_NAME])
+        return f"{'value' if n == 1 else 'values'} of “{shown}”"
+    noun = kind if kind in ("folder", "word") else "document"
+    return noun if n == 1 else f"{noun}s"
+
+
+def division_words(how: HeldOut | None) -> str:
+    """Return a sentence or two on how a text was held out; may be empty.
+
+    >>> division_words(HeldOut("folder", n_units=31, share_within=0.0))
+    'Whole folders are held out of each file type and script, to their share if possible.'
+    >>> division_words(HeldOut("document", n_units=1, share_within=1.0))
+    'The ends of documents are held out. From within documents that training saw: all of the \
+held-out text. This flatters.'
+    """
+    if how is None or how.by in ("word", "block"):
+        return flattery(how)
+    if how.by == "file":
+        return "The held-out text is your own files; none of the corpus is held out."
+    if how.share_within == 1:
+        return f"The ends of documents are held out. {flattery(how)}"
+    units = unit_noun(how, 2)
+    whole = f"All text with some {units} is" if how.by[:7] == "column:" else f"Whole {units} are"
+    share = "held out of each file type and script, to their share if possible."
+    return f"{whole} {share} {flattery(how)}".rstrip()
+
+
+def flattery(how: HeldOut | None) -> str:
+    """Return a sentence on held-out text from within documents that training saw; may be empty.
+
+    >>> flattery(HeldOut("document", n_units=31, share_within=0.25, why_within="huge"))
+    'From within documents that training saw: 25% of the held-out text, because single documents \
+are larger than the part to hold out. This flatters.'
+    """
+    if how is None or not how.share_within:
+        return ""
+    if how.by == "block":
+        return (
+            "An earlier version held out blocks of lines of documents that training saw. This "
+            "flatters: train again to hold out whole documents."
+        )
+    share = "all" if how.share_within == 1 else f"{how.share_within:.0%}"
+    why = _WHY_WITHIN[how.why_within]
+    return (
+        f"From within documents that training saw: {share} of the held-out text{why}. This "
+        "flatters."
+    )

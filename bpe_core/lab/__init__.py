@@ -14,10 +14,6 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from bpe_core.lab.measurements import (
-        MAX_CHARACTERS,
-        N_MERGES,
-        SMALL_CHARACTERS,
-        SMALL_TRAINING_CHARACTERS,
         Differences,
         GrowthPoint,
         Kind,
@@ -25,8 +21,6 @@ if TYPE_CHECKING:
         LabProgress,
         Results,
         differences,
-        run_in_process,
-        small_order,
     )
     from bpe_core.lab.measuring import ContenderTime
 else:

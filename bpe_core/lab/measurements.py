@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
 from statistics import median
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from bpe_core.errors import ConfigError
 from bpe_core.extras import needs_extra
@@ -64,11 +64,6 @@ WordEncoder = Callable[[Sequence[int]], list[int]]
 Node = dict[int, Any]
 
 Kind = Literal["encoding", "training"]
-N_MERGES: Final = 500
-MAX_CHARACTERS: Final = 2_000_000
-SMALL_CHARACTERS: Final = 10_000
-SMALL_TRAINING_CHARACTERS: Final = 64_000
-"""Enough for the engine to use its kernels, as it does on longer texts."""
 _SMALL_SECONDS_A_CALL: Final = 0.1
 _SMALL_ROUNDS: Final = 3
 _SMALLEST: Final = 1_000
@@ -396,15 +391,31 @@ class GrowthPoint:
 
 
 @dataclass(frozen=True, slots=True)
+class Results:
+    """The results of a measurement, of encoding or of training; the other is empty."""
+
+    encoding: tuple[ContenderTime, ...] = ()
+    training: tuple[GrowthPoint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LabOrder:
     """A measurement to run: of encoding with a tokenizer, or of training, on a text."""
+
+    MAX_CHARACTERS: ClassVar = 2_000_000
+    N_MERGES: ClassVar = 500
+    """How many merges trainers learn."""
+    SMALL_CHARACTERS: ClassVar = 10_000
+    """The characters of a small measurement of encoders."""
+    SMALL_TRAINING_CHARACTERS: ClassVar = 64_000
+    """Those of one of trainers: enough for the engine to use its kernels, as on longer texts."""
 
     kind: Kind
     text: str
     tokenizer: Tokenizer | None = None
     """None for a measurement of training."""
     is_small: bool = False
-    """Whether encoders get fewer and shorter calls; see `small_order`."""
+    """Whether encoders get fewer and shorter calls; see `small`."""
 
     @property
     def fingerprint(self) -> str:
@@ -417,55 +428,45 @@ class LabOrder:
         named = f"{self.kind} {self.is_small} {tokenizer} {self.text}"
         return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
 
+    @classmethod
+    def small(cls, text: str, tokenizer: Tokenizer | None = None) -> LabOrder:
+        """Return the order of a measurement that takes a few seconds.
 
-def small_order(text: str, tokenizer: Tokenizer | None = None) -> LabOrder:
-    """Return the order of a measurement that takes a few seconds.
+        It covers the beginning of the text, and measures encoders if there is a tokenizer, in three
+        calls of at most a tenth of a second each, or else trainers.
 
-    It covers the beginning of the text, and measures encoders if there is a tokenizer, in three
-    calls of at most a tenth of a second each, or else trainers.
+        >>> from bpe_core.tokenizer import gpt2
+        >>> [len(LabOrder.small("hug " * 20_000, each).text) for each in (gpt2(), None)]
+        [10000, 64000]
+        """
+        if tokenizer is None:
+            return cls("training", text[: cls.SMALL_TRAINING_CHARACTERS], is_small=True)
+        return cls("encoding", text[: cls.SMALL_CHARACTERS], tokenizer, is_small=True)
 
-    >>> from bpe_core.tokenizer import gpt2
-    >>> len(small_order("hug " * 20_000, gpt2()).text), len(small_order("hug " * 20_000).text)
-    (10000, 64000)
-    """
-    if tokenizer is None:
-        return LabOrder("training", text[:SMALL_TRAINING_CHARACTERS], is_small=True)
-    return LabOrder("encoding", text[:SMALL_CHARACTERS], tokenizer, is_small=True)
+    def run_in_process(
+        self,
+        *,
+        limits: Limits,
+        on_progress: OnProgress,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> Results:
+        """Run the measurement in its own process; raises as `call` does.
 
+        >>> LabOrder("encoding", "").run_in_process(limits=Limits(seconds=60), on_progress=print)
+        Results(encoding=(), training=())
+        """
+        from bpe_core.formats import tokenizer_to_dict
 
-@dataclass(frozen=True, slots=True)
-class Results:
-    """The results of a measurement, of encoding or of training; the other is empty."""
-
-    encoding: tuple[ContenderTime, ...] = ()
-    training: tuple[GrowthPoint, ...] = ()
-
-
-def run_in_process(
-    order: LabOrder,
-    *,
-    limits: Limits,
-    on_progress: OnProgress,
-    should_stop: Callable[[], bool] | None = None,
-) -> Results:
-    """Run a measurement in its own process; raises as `call` does.
-
-    >>> run_in_process(LabOrder("encoding", ""), limits=Limits(seconds=60), on_progress=print)
-    Results(encoding=(), training=())
-    """
-    from bpe_core.formats import tokenizer_to_dict
-
-    tokenizer = None if order.tokenizer is None else tokenizer_to_dict(order.tokenizer)
-    return call(
-        measure_here,
-        order.kind,
-        order.text,
-        tokenizer,
-        is_small=order.is_small,
-        limits=limits,
-        on_progress=on_progress,
-        should_stop=should_stop,
-    )
+        return call(
+            measure_here,
+            self.kind,
+            self.text,
+            None if self.tokenizer is None else tokenizer_to_dict(self.tokenizer),
+            is_small=self.is_small,
+            limits=limits,
+            on_progress=on_progress,
+            should_stop=should_stop,
+        )
 
 
 def measure_here(
@@ -494,7 +495,9 @@ def run_order(order: LabOrder, on_progress: OnProgress) -> Results:
     """
     if order.kind == "training":
         sizes = growing_sizes(len(order.text))
-        points = measure_growth(trainers(N_MERGES), order.text, sizes, on_progress=on_progress)
+        points = measure_growth(
+            trainers(order.N_MERGES), order.text, sizes, on_progress=on_progress
+        )
         return Results(training=tuple(points))
     if order.tokenizer is None:
         return Results()

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.comparison import carried_words, compare, compute_gain
+from bpe_core.comparison import compare, compute_gain
 from bpe_core.corpus import load_sample
 from bpe_core.tokenizer import gpt2, gpt2_golden_result
 from tests.app.pages import (
@@ -48,8 +48,8 @@ def test_the_figures_match_the_core_on_held_out_text(open_app: OpenApp) -> None:
     assert 0 < low < share < high
     assert said.startswith("On documents it has never seen, ")
     assert f"(95% interval {low:.1f}–{high:.1f}% over documents)" in said
-    assert carried_words(gain) in said
-    assert "on words alone it needs" in carried_words(gain)
+    assert gain.carried_words in said
+    assert "on words alone it needs" in gain.carried_words
     assert "They answer for new documents" in page_text(app)
     (rival,) = sent(app, "chosen")["rows"]
     assert rival["name"] == "GPT-2"

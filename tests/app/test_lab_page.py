@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.corpus import load_sample
-from bpe_core.lab import LabOrder, small_order
+from bpe_core.lab import LabOrder
 from bpe_core.published import VARIABLE
 from bpe_core.tokenizer import gpt2
 from tests.app.pages import in_address, press
@@ -101,9 +101,9 @@ def test_a_first_visit_shows_a_small_measurement_with_its_progress(
     assert labels["Measure encoders"] is labels["Measure trainers"] is False
     assert "Cancel" not in [button.label for button in app.button]
     text = "\n".join(load_sample("python-help").documents)
-    order = small_order(text, load_run(SAMPLE_RUN_ID).run.tokenizer)
+    order = LabOrder.small(text, load_run(SAMPLE_RUN_ID).run.tokenizer)
     wait_until(MEASUREMENTS, order.fingerprint)
-    draw_after(app, MEASUREMENTS, small_order(text).fingerprint)
+    draw_after(app, MEASUREMENTS, LabOrder.small(text).fingerprint)
     assert len(speeds(app)) == 8
     assert n_marked_small(app) == 2
     assert not {"encoding", "training"} & set(app.query_params)

@@ -17,10 +17,8 @@ import bpe_core as bpe
 from bpe_core.comparison import (
     TextPart,
     TokenSaving,
-    carried_words,
     compute_gain,
     divide_units,
-    method_words,
 )
 from bpe_core.corpus import HeldOut, Place
 from ui.compare.comparison_charts import part_dots
@@ -287,7 +285,7 @@ def saving(**kinds: tuple[int, int]) -> TokenSaving:
 def test_what_a_difference_is_on_is_said_if_it_is_not_words(
     gain: TokenSaving, sentence: str
 ) -> None:
-    assert carried_words(gain) == sentence
+    assert gain.carried_words == sentence
 
 
 def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
@@ -318,17 +316,17 @@ def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
 def test_the_method_is_said_with_what_was_held_out() -> None:
     texts = [f"{n} {PROSE}" for n in range(200)]
     corpus = bpe.Corpus.from_documents(texts, [f"{n // 2}/{n}.txt" for n in range(200)])
-    told = method_words(divide_units(corpus.split(0.2, by="document")[1]))
+    told = divide_units(corpus.split(0.2, by="document")[1]).method
     assert told == (
         "95% intervals over whole documents, 2,000 resamples. They answer for new documents from "
         "the same places, not for text from other ones."
     )
-    told = method_words(divide_units(corpus.split(0.3, by="folder")[1]))
+    told = divide_units(corpus.split(0.3, by="folder")[1]).method
     assert told == (
         "95% intervals over whole folders, 2,000 resamples. They answer for text from new folders, "
         "such as other projects or sources."
     )
-    told = method_words(divide_units(bpe.Corpus.from_text(PROSE * 99).split(0.2)[1]))
+    told = divide_units(bpe.Corpus.from_text(PROSE * 99).split(0.2)[1]).method
     assert told == (
         "No interval: it takes 20 documents, and there is 1. From within documents that training "
         "saw: all of the held-out text, because there are fewer than 20 documents of its file type "
@@ -336,9 +334,9 @@ def test_the_method_is_said_with_what_was_held_out() -> None:
     )
     old = bpe.Corpus(("a", "b"), ("x", "x"), places=(Place(0, 1), Place(9, 2)))
     old = replace(old, how=HeldOut("block", 1, 1.0))
-    assert "An earlier version held out blocks of lines" in method_words(divide_units(old))
+    assert "An earlier version held out blocks of lines" in divide_units(old).method
     counts = bpe.Corpus.from_word_counts({"hug": 3, "ugg": 4})
-    assert "2 groups of words" in method_words(divide_units(counts))
+    assert "2 groups of words" in divide_units(counts).method
 
 
 @pytest.mark.parametrize(

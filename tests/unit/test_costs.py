@@ -13,9 +13,6 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.comparison import (
-    MAX_MODEL_WIDTH,
-    MAX_PRICE,
-    MAX_WINDOW,
     Costs,
     Rates,
     Usage,
@@ -65,7 +62,7 @@ def test_a_text_without_tokens_has_no_share_of_a_window() -> None:
 
 
 def test_the_largest_figures_stay_finite() -> None:
-    rates = Rates(float(MAX_PRICE), MAX_MODEL_WIDTH, MAX_WINDOW)
+    rates = Rates(float(Rates.MAX_PRICE), Rates.MAX_MODEL_WIDTH, Rates.MAX_WINDOW)
     costs = compute_costs(Usage(10**15, 1, 10**7), rates, Usage(1, 1, 1))
     assert all(figure is not None and math.isfinite(figure) for figure in costs)
 
@@ -84,7 +81,7 @@ def test_the_largest_figures_stay_finite() -> None:
         {"model_width": math.nan},
         {"model_width": 10**300},
         {"context_window": 0},
-        {"context_window": MAX_WINDOW + 1},
+        {"context_window": Rates.MAX_WINDOW + 1},
         {"context_window": math.inf},
     ],
 )

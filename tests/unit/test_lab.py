@@ -8,15 +8,12 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.lab import (
-    SMALL_CHARACTERS,
     ContenderTime,
     GrowthPoint,
     LabOrder,
     LabProgress,
     Results,
     differences,
-    run_in_process,
-    small_order,
 )
 from bpe_core.lab.measurements import ENCODERS, growing_sizes, run_order, trainers
 from bpe_core.lab.measuring import ignore_progress
@@ -42,7 +39,7 @@ def test_the_process_measures_every_encoder_and_reports_progress() -> None:
     progress: list[LabProgress] = []
     # Short enough for every encoder to measure all of it on any machine.
     order = LabOrder("encoding", LINE, TOKENIZER)
-    results = run_in_process(order, limits=Limits(seconds=240), on_progress=progress.append)
+    results = order.run_in_process(limits=Limits(seconds=240), on_progress=progress.append)
     assert tuple(one.name for one in results.encoding) == ENCODERS
     for one in results.encoding:
         assert one.problem is None
@@ -53,9 +50,9 @@ def test_the_process_measures_every_encoder_and_reports_progress() -> None:
 
 
 def test_a_small_measurement_makes_three_calls_on_the_start_of_the_text() -> None:
-    order = small_order(TEXT * 100, TOKENIZER)
+    order = LabOrder.small(TEXT * 100, TOKENIZER)
     results = run_order(order, ignore_progress)
-    assert order.text == (TEXT * 100)[:SMALL_CHARACTERS]
+    assert order.text == (TEXT * 100)[: LabOrder.SMALL_CHARACTERS]
     assert {one.n_calls for one in results.encoding} == {3}
     assert max(one.n_bytes for one in results.encoding) <= len(order.text.encode())
 

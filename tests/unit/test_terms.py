@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.comparison import (
-    MAX_TERM_LENGTH,
-    MAX_TERMS,
     TermCut,
-    TermList,
     cut_terms,
     read_terms,
     terms_by_loss,
 )
+from bpe_core.comparison.terms import MAX_TERM_LENGTH, MAX_TERMS, TermList
 from bpe_core.corpus import load_sample
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
@@ -29,7 +27,6 @@ from ui.compare.terms import (
     terms_csv,
     total_sentence,
 )
-from ui.look import lines_left_out
 
 OWN = bpe.train(load_sample("multilingual"), bpe.TrainingConfig(400)).tokenizer
 FOREIGN = library_encoder(models.described(models.word_piece()))
@@ -173,12 +170,12 @@ def all_cuts() -> list[list]:
 
 
 def test_nothing_left_out_says_nothing() -> None:
-    assert not lines_left_out(TermList(("hug",)))
+    assert not TermList(("hug",)).left_out
 
 
 def test_each_reason_is_named_with_its_number() -> None:
     found = TermList((), n_repeated=1, n_too_long=2, n_invalid=1, n_beyond=3_000)
-    assert lines_left_out(found) == (
+    assert found.left_out == (
         "Left out: 1 line that repeats a term, 2 lines of more than 200 characters, 1 line that is "
         "not valid text, 3,000 terms after the first 2,000."
     )

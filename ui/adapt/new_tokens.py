@@ -22,7 +22,7 @@ from ui.adapt.gain_parts import base_name, training_tokens
 from ui.components import FigureRow, TermCell, TermRow, draw_term_table, figure_table
 from ui.corpus import area_to_address, start_area
 from ui.host import fragment
-from ui.look import counted, file_stem, lines_left_out, plain_markdown, plain_text, token_label
+from ui.look import counted, file_stem, plain_markdown, plain_text, token_label
 from ui.run import csv_table, offer_csv
 from ui.shell import workspace
 from ui.storage import StoredRun
@@ -66,7 +66,7 @@ def ask_for_terms(key: str, first: str) -> tuple[str, ...]:
     )
     area_to_address(key, text or "", first=first, longest=_MAX_CHARACTERS)
     listed = read_terms(text or "")
-    if words := lines_left_out(listed):
+    if words := listed.left_out:
         st.warning(words)
     if listed.terms:
         n = len(listed.terms)

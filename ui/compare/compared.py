@@ -35,8 +35,6 @@ from bpe_core.comparison import (
     unseen_share,
 )
 from bpe_core.corpus import MAX_BYTES_IN_MEMORY, Corpus, ParallelText
-from bpe_core.counting import count_pretokens
-from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import Encoder, Tokenizer
 from ui.compare.wording import HELD_OUT, OWN
@@ -292,8 +290,7 @@ def unseen_on(stored: StoredRun, corpus: Corpus) -> float | None:
 
 @cached(spinner="Looking for words that training never saw")
 def _unseen_on(training: str, sha256: str, _run: TrainingRun, _corpus: Corpus) -> float:
-    cut = get_pretokenizer(_run.config.pretokenizer)
-    return unseen_share(_run.pretokens, count_pretokens(_corpus, cut))
+    return unseen_share(_run.pretokens, _corpus, _run.config.pretokenizer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, cast
 import streamlit as st
 
 import bpe_core
-from bpe_core.comparison import N_RESAMPLES, SEED, Comparison, Parity, Rates, method_words
+from bpe_core.comparison import N_RESAMPLES, SEED, Comparison, Parity, Rates
 from bpe_core.corpus import Composition
 from bpe_core.tokenizer import gpt2_golden_result
 from ui.compare.compared import NEEDS_WHOLE, ComparedText, Evaluation
@@ -82,7 +82,7 @@ def comparison_record(
             "share": 0.95,
             "resamples": N_RESAMPLES,
             "seed": SEED,
-            "method": None if blocks is None else method_words(blocks),
+            "method": None if blocks is None else blocks.method,
         },
         "differences": [
             {

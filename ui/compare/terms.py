@@ -17,7 +17,7 @@ from ui.compare.language_costs import in_others, in_sentence
 from ui.components import TermCell, TermRow, draw_term_table
 from ui.corpus import file_opener, find_text, live_field, own_text
 from ui.host import cached, errors_shown
-from ui.look import lines_left_out, plain_markdown, plain_text, token_label
+from ui.look import plain_markdown, plain_text, token_label
 from ui.run import csv_table, offer_csv
 from ui.shell import choose_one, workspace
 from ui.tokenizers import Member
@@ -253,7 +253,7 @@ def terms_part(members: Sequence[Member]) -> None:
         with room:
             _terms_field(text)
         listed = read_terms(text)
-        if words := lines_left_out(listed):
+        if words := listed.left_out:
             st.warning(words)
         choose_one("Encoded", list(FORMS), key=_FORM_KEY, shows_label=True, help=_FORMS_HELP)
         st.selectbox(

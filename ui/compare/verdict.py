@@ -17,7 +17,6 @@ from bpe_core.comparison import (
     TextPart,
     TokenSaving,
     flattery,
-    interval_method,
     seen_sentence,
     signed,
     unit_noun,
@@ -128,7 +127,7 @@ def method_line(compared: ComparedText) -> None:
     """Say how the intervals were computed, or why there are none."""
     blocks = None if compared.comparison is None else compared.comparison.blocks
     if blocks is not None:
-        words = escape_markdown(interval_method(blocks))
+        words = escape_markdown(blocks.interval_method)
         st.markdown(f":small[:gray[{words}]]", help=INTERVAL.meaning, width="content")
 
 

@@ -21,11 +21,8 @@ from bpe_core.comparison import (
     TextPart,
     TokenizerMetrics,
     TokenSaving,
-    carried_words,
-    interval_words,
     signed,
     unit_noun,
-    units_drawn,
 )
 from bpe_core.corpus import MIN_UNITS, WITHOUT_TYPE, HeldOut
 from ui.look import counted, plain_text, share_text
@@ -213,19 +210,19 @@ def verdict_sentence(
     needs = f"{on_text}, your tokenizer needs "
     if (not n_fewer and not whole.has_interval) or whole.low == whole.high == 0:
         return [(needs, False), ("as many tokens", True), (f" as {other}{size}", False)]
-    interval = f" ({interval_words(whole)} over {_units(comparison)})" if whole.has_interval else ""
+    interval = f" ({whole.interval_words} over {_units(comparison)})" if whole.has_interval else ""
     if whole.way == "unclear":
         about = [(f"{needs}about as many tokens as {other}", False)]
         figure = [(": ", False), (_difference(own, theirs), True)] if n_fewer else []
         return [*about, *figure, (f"{interval}{size}", False)]
     figure = _difference(own, theirs, " tokens") if n_fewer else "as many tokens"
-    carried = f" {carried_words(gain)}".rstrip()
+    carried = f" {gain.carried_words}".rstrip()
     than = f" {'than' if n_fewer else 'as'} {other}{interval}{size}{carried}"
     return [(needs, False), (figure, True), (than, False)]
 
 
 def _units(comparison: Comparison) -> str:
-    return "" if comparison.blocks is None else units_drawn(comparison.blocks)
+    return "" if comparison.blocks is None else comparison.blocks.noun
 
 
 def is_fair(comparison: Comparison, place: int = 1) -> bool:

@@ -14,7 +14,7 @@ import streamlit as st
 
 from bpe_core.corpus import load_sample, samples
 from bpe_core.errors import BpeError, ProcessError, UnforeseenError
-from bpe_core.lab import Kind, LabOrder, LabProgress, Results, run_in_process, small_order
+from bpe_core.lab import Kind, LabOrder, LabProgress, Results
 from bpe_core.processes import Limits
 from bpe_core.tokenizer import Tokenizer
 from ui.corpus import leave_text_address, text_field
@@ -64,8 +64,7 @@ def shared_measurement(order: LabOrder, *, about: str) -> MeasurementStatus:
 
 def _measure(order: LabOrder, task: Task[LabProgress]) -> FinishedMeasurement:
     try:
-        results = run_in_process(
-            order,
+        results = order.run_in_process(
             limits=Limits(MAX_SECONDS),
             on_progress=task.report,
             should_stop=lambda: task.is_cancelled,
@@ -112,7 +111,7 @@ def small_measurement(
     if tokenizer is not None and tokenizer.vocab_size > MAX_SMALL_SIZE:
         return None
     try:
-        return shared_measurement(small_order(text, tokenizer), about=about)
+        return shared_measurement(LabOrder.small(text, tokenizer), about=about)
     except TooMuchWorkError:
         return None
 

@@ -14,9 +14,6 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from bpe_core.lab import (
-    N_MERGES,
-    SMALL_CHARACTERS,
-    SMALL_TRAINING_CHARACTERS,
     ContenderTime,
     Differences,
     GrowthPoint,
@@ -79,17 +76,17 @@ _ENCODERS = (
 )
 _ENCODERS_BUTTON = "Measure encoders"
 _FEW_ENCODED = (
-    f"The first {SMALL_CHARACTERS:,} characters, with at most a tenth of a second per call. "
-    f"“{_ENCODERS_BUTTON}” uses the whole text."
+    f"The first {LabOrder.SMALL_CHARACTERS:,} characters, with at most a tenth of a second per "
+    f"call. “{_ENCODERS_BUTTON}” uses the whole text."
 )
 _TRAINERS = (
     "The readable reference, the engine and Hugging Face’s trainer learn the same "
-    f"{N_MERGES:,} merges from longer and longer beginnings of this text."
+    f"{LabOrder.N_MERGES:,} merges from longer and longer beginnings of this text."
 )
 _TRAINERS_BUTTON = "Measure trainers"
 _FEW_TRAINED = (
-    f"The first {SMALL_TRAINING_CHARACTERS:,} characters at most. “{_TRAINERS_BUTTON}” continues "
-    "to the whole text."
+    f"The first {LabOrder.SMALL_TRAINING_CHARACTERS:,} characters at most. “{_TRAINERS_BUTTON}” "
+    "continues to the whole text."
 )
 _differences = cached(spinner="Comparing longest match with the merges")(differences)
 
@@ -504,7 +501,7 @@ def draw_training(
 def _draw_training_figures(found: Sequence[GrowthPoint], status: MeasurementStatus) -> None:
     verdict(
         training_sentence(found),
-        f"{status.about}. {training_aside(found, N_MERGES)}",
+        f"{status.about}. {training_aside(found, LabOrder.N_MERGES)}",
         key="training_verdict",
     )
     picture, table = st.columns(2, gap="large")

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
         escape_markdown,
         file_stem,
         isolated,
-        lines_left_out,
         order_note,
         plain_markdown,
         plain_text,

@@ -13,14 +13,10 @@ from typing import NamedTuple
 import streamlit as st
 
 from bpe_core.comparison import (
-    MAX_MODEL_WIDTH,
-    MAX_PRICE,
-    MAX_WINDOW,
     Costs,
     Rates,
     Usage,
     compute_costs,
-    estimate_tokens,
 )
 from bpe_core.errors import ConfigError
 from ui.components import Figure, FigureRow, figure_row
@@ -43,19 +39,19 @@ _FIELDS = (
         PRICE,
         "Price per million tokens",
         "In any currency: the costs are in the same one.",
-        f"a number from 0 to {MAX_PRICE:,}",
+        f"a number from 0 to {Rates.MAX_PRICE:,}",
     ),
     _Field(
         WIDTH,
         "Model width",
         "The length of the vector that represents a token, also called the hidden size.",
-        f"a whole number from 1 to {MAX_MODEL_WIDTH:,}",
+        f"a whole number from 1 to {Rates.MAX_MODEL_WIDTH:,}",
     ),
     _Field(
         WINDOW,
         "Context window, in tokens",
         "How many tokens the model reads at once.",
-        f"a whole number from 1 to {MAX_WINDOW:,}",
+        f"a whole number from 1 to {Rates.MAX_WINDOW:,}",
     ),
 )
 
@@ -142,7 +138,7 @@ def corpus_rows(
     """
     if rates.price is None:
         return []
-    counts = [None if usage is None else estimate_tokens(usage, n_bytes) for usage in usages]
+    counts = [None if usage is None else usage.estimate_tokens(n_bytes) for usage in usages]
     return [
         figure_row(
             "Cost of the corpus, estimated",
