@@ -97,7 +97,7 @@ for (const { name, json, packed, texts, places } of tokenizers) {
 
     test("have the ids and the places that bpe_core gives them", async () => {
       const { handle, tokens, special } = await engine.open({ json });
-      assert.ok(tokens.length >= 900 && special.length > 0);
+      assert.ok(tokens.starts.length > 900 && special.length > 0);
       assert.ok(texts.length > 3000);
       for (const [i, [text, ids]] of texts.entries()) {
         const found = await engine.encode(handle, text);

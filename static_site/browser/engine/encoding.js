@@ -2,7 +2,7 @@
 // `tokenizer/compiled.py` do for the app.
 
 import { halfCharacter } from "../../../ui/components/shared/characters.js";
-import { idsMade } from "./tokenizer_file.js";
+import { idsMade, joinTokens, tokenAt } from "./tokenizer_file.js";
 
 /** @import { Memory, Numbers } from "./memory.js"
     @import { Table } from "./tokenizer_file.js"
@@ -48,6 +48,8 @@ export class Encoder {
   /** @type {Record<string, Numbers>} */
   #fresh;
   #widths;
+  /** The UTF-16 units of each token, -1 if it splits a character. */
+  #units;
 
   /** @param {Memory} memory All of which is this encoder's.
       @param {EngineData} data
@@ -57,7 +59,9 @@ export class Encoder {
     this.#memory = memory;
     this.#data = data;
     this.#cut = cut;
-    this.#widths = Uint32Array.from(table.tokens, (token) => token?.length ?? 0);
+    const { starts } = table.tokens;
+    this.#widths = Uint32Array.from({ length: starts.length - 1 }, (_, id) => starts[id + 1] - starts[id]);
+    this.#units = Int16Array.from(this.#widths, (_, id) => unitsOf(tokenAt(table.tokens, id)));
     const { tables, cache } = buildTables(memory, data, table);
     this.#tables = tables;
     this.#cache = cache;
@@ -76,8 +80,7 @@ export class Encoder {
       @param {string} text Throws an Error if it has half a character (a lone surrogate).
       @returns {Encoded} */
   encode(text) {
-    const half = halfCharacter(text);
-    if (half) throw new Error(`${half}, which UTF-8 cannot encode.`);
+    if (!text.isWellFormed()) throw new Error(`${halfCharacter(text)}, which UTF-8 cannot encode.`);
     const bytes = utf8.encode(text);
     const memory = this.#memory;
     const inMemory = memory.copy("uint8", bytes);
@@ -139,11 +142,11 @@ export class Encoder {
     };
     while (memory.call("encoding.find_ends", { ...given, scratch: this.#scratch })) this.#growScratch();
     const n = Number(memory.view(given.reached)[2]);
-    let start = begin;
-    for (const place of memory.view(given.found).subarray(0, n)) {
-      const stop = Number(place);
-      starts[start] = stop < 0 ? LEFT_OUT : PRE_TOKEN;
-      start = Math.abs(stop);
+    const found = memory.view(given.found);
+    const halves = new Int32Array(found.buffer, found.byteOffset, 2 * n); // the low one of each says it all
+    for (let i = 0, start = begin; i < 2 * n; i += 2) {
+      starts[start] = halves[i] < 0 ? LEFT_OUT : PRE_TOKEN;
+      start = Math.abs(halves[i]);
     }
     for (const each of [given.bounds, given.found, given.reached]) memory.free(each);
   }
@@ -169,6 +172,10 @@ export class Encoder {
         startsWord[i] = starts[at];
         placed[i] = ids[taken++];
         const stop = at + this.#widths[placed[i]];
+        if (this.#units[placed[i]] >= 0) {
+          units += this.#units[placed[i]];
+          at = stop;
+        }
         while (at < stop) units += unitsAt(bytes, at++);
       }
       lengths[i] = at - begin;
@@ -226,6 +233,20 @@ function unitsAt(bytes, at) {
   return at >= 3 && bytes[at] >= 0x80 && bytes[at - 3] >= 0xf0 ? 2 : 1;
 }
 
+/** Return the UTF-16 units of a token, -1 if it does not consist of whole characters.
+    @param {Uint8Array} token */
+function unitsOf(token) {
+  let units = 0;
+  for (let at = 0; at < token.length; ) {
+    const lead = token[at];
+    const width = lead < 0x80 ? 1 : lead < 0xc0 ? Infinity : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    at += width;
+    units += width === 4 ? 2 : 1;
+    if (at > token.length) return -1;
+  }
+  return units;
+}
+
 /** Build the tables that `encode_text` reads, and a word cache that holds the vocabulary.
     @param {Memory} memory
     @param {EngineData} data
@@ -233,7 +254,9 @@ function unitsAt(bytes, at) {
 function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special }) {
   const nMerges = merges.length / 3;
   const nSymbols = 256 + nMerges;
-  const byId = new Int32Array(tokens.length).fill(-1);
+  const nIds = tokens.starts.length - 1;
+  const width = (/** @type {number} */ id) => tokens.starts[id + 1] - tokens.starts[id];
+  const byId = new Int32Array(nIds).fill(-1);
   const ids = new Int32Array(nSymbols);
   for (let rank = nMerges - 1; rank >= 0; rank--) {
     ids[256 + rank] = merges[3 * rank + 2];
@@ -241,23 +264,22 @@ function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special })
   }
   const made = idsMade(merges);
   const specialIds = new Set(special.map(([, id]) => id));
-  tokens.forEach((token, id) => {
-    if (token?.length === 1 && !made.has(id) && !specialIds.has(id)) {
-      ids[token[0]] = id;
-      byId[id] = token[0];
-    }
-  });
+  for (let id = 0; id < nIds; id++) {
+    if (width(id) !== 1 || made.has(id) || specialIds.has(id)) continue;
+    const [byte] = tokenAt(tokens, id);
+    ids[byte] = id;
+    byId[id] = byte;
+  }
   const [lefts, rights, makes] = [0, 1, 2].map((column) => Int32Array.from({ length: nMerges }, (_, rank) => byId[merges[3 * rank + column]]));
   const eachItsOwn = makes.every((symbol, rank) => symbol === 256 + rank);
   const inOrder = makes.every((symbol, rank) => Math.max(lefts[rank], rights[rank]) < symbol);
-  const spelled = Array.from(ids, (id) => /** @type {Uint8Array} */ (tokens[id]));
-  const widths = Int32Array.from(spelled, (token) => token.length);
-  const { starts, letters } = laidOut(spelled);
+  const { letters, starts } = joinTokens(Array.from(ids, (id) => tokenAt(tokens, id)));
+  const widths = Int32Array.from(ids, width);
   const longest = widths.reduce((most, width) => Math.max(most, width), 0);
   const given = {
     lefts: memory.copy("int32", lefts),
     rights: memory.copy("int32", rights),
-    starts: memory.copy("int64", starts),
+    starts: memory.copy("int64", BigInt64Array.from(starts, BigInt)),
     letters: memory.copy("uint8", letters),
     out: memory.array("int32", Math.max(data.SCAN_UP_TO, longest)),
     scratch: makeScratch(memory, data, Math.max(longest, 1), true),
@@ -294,8 +316,8 @@ function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special })
     const occurs = memory.view(given.occurs);
     const known = new Set(specialIds);
     for (let symbol = 0; symbol < nSymbols; symbol++) if (occurs[symbol]) known.add(ids[symbol]);
-    const lookedUp = tokens.flatMap((token, id) => (wholeWordsFirst && token && !known.has(id) ? [id] : []));
-    const whole = enterWords(memory, lookedUp.map((id) => /** @type {Uint8Array} */ (tokens[id])), lookedUp, mergeTable.joined);
+    const lookedUp = wholeWordsFirst ? Array.from({ length: nIds }, (_, id) => id).filter((id) => width(id) && !known.has(id)) : [];
+    const whole = enterWords(memory, lookedUp.map((id) => tokenAt(tokens, id)), lookedUp, mergeTable.joined);
     memory.free(given);
     return { tables: { merges: mergeTable, whole, trie, added: noAdded(memory, data) }, cache };
   }
@@ -307,11 +329,11 @@ function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special })
     @param {number[]} ids
     @param {Numbers} joined */
 function enterWords(memory, words, ids, joined) {
-  const { starts, letters } = laidOut(words);
+  const { starts, letters } = joinTokens(words);
   const whole = {
     places: memory.array("int32", powerOfTwo(2 * ids.length), -1),
     keys: memory.array("uint64", 2 * ids.length),
-    starts: memory.copy("int64", starts),
+    starts: memory.copy("int64", BigInt64Array.from(starts, BigInt)),
     letters: memory.copy("uint8", letters),
     ids: memory.copy("int32", ids),
   };
@@ -376,17 +398,6 @@ function after(some, others) {
   all.set(some);
   all.set(others, some.length);
   return all;
-}
-
-/** Return words one after another, and where each starts and the last ends.
-    @param {Uint8Array[]} words */
-function laidOut(words) {
-  const starts = new BigInt64Array(words.length + 1);
-  let end = 0;
-  words.forEach((word, i) => (starts[i + 1] = BigInt((end += word.length))));
-  const letters = new Uint8Array(end);
-  words.forEach((word, i) => letters.set(word, Number(starts[i])));
-  return { starts, letters };
 }
 
 /** @param {number} least */

@@ -21,7 +21,7 @@
     @import { Progress, Run, TrainingOptions } from "./training.js" */
 
 /** @typedef {{ handle: number, memory: number } & Pick<Table, "cut" | "tokens" | "special">} Opened A tokenizer in
-    the engine: its number there, the bytes of memory it takes, the name of its cut, the bytes of each token by id,
+    the engine: its number there, the bytes of memory it takes, the name of its cut, the bytes of its tokens,
     and its special tokens with their ids. */
 
 export class Engine {

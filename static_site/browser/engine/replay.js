@@ -1,7 +1,7 @@
 // The messages that the merge player plays, of a run that was learned here: what `runs/trace.py` and
 // `views/packing.py` do for the app.
 
-import { dumped, tableOfRun } from "./tokenizer_file.js";
+import { dumped, tableOfRun, tokenAt } from "./tokenizer_file.js";
 import { idsOfBytes, NEVER } from "./training.js";
 
 /** @import { Run } from "./training.js" */
@@ -45,7 +45,7 @@ export function packRun(run, { player, opening, starts, ending, end = {} }) {
     .sort((one, other) => words.counts[other] - words.counts[one] || one - other);
   const header = {
     player,
-    tokens: tokens.map((token) => asToken(/** @type {Uint8Array} */ (token))),
+    tokens: Array.from({ length: run.firstId + n }, (_, id) => asToken(tokenAt(tokens, id))),
     n_merges: n,
     n_pretokens: words.counts.length,
     block_starts: starts,

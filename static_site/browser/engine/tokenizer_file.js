@@ -5,8 +5,11 @@ import { idsOfBytes } from "./training.js";
 /** @import { EngineData } from "./cutting.js"
     @import { Run } from "./training.js" */
 
+/** @typedef {{ letters: Uint8Array, starts: Uint32Array }} Tokens The bytes of all tokens in one array: those of
+    the token with an id are from starts[id] to before starts[id + 1], none for an id without a token. */
+
 /** @typedef {object} Table A byte-level tokenizer.
-    @property {(Uint8Array | undefined)[]} tokens The bytes of each token by id; none for an id without a token.
+    @property {Tokens} tokens
     @property {Int32Array} merges The left, the right and the new id of each merge, in rank order.
     @property {string} cut The name of its pre-tokenizer.
     @property {[string, number][]} special The special tokens and their ids.
@@ -47,7 +50,7 @@ export function readTokenizerJson(text, data) {
     special.push([content, id]);
   }
   const ids = new Map(/** @type {[string, number][]} */ (Object.entries(model.vocab)));
-  /** @type {Table["tokens"]} */
+  /** @type {(Uint8Array | undefined)[]} */
   const tokens = [];
   const specialTexts = new Set(special.map(([content]) => content));
   for (const [token, id] of ids) if (!specialTexts.has(token)) tokens[id] = bytesOf(token);
@@ -57,7 +60,7 @@ export function readTokenizerJson(text, data) {
     const [left, right] = typeof pair === "string" ? pair.split(" ") : pair;
     [left, right, left + right].forEach((token, i) => (merges[3 * rank + i] = ids.get(token) ?? -1));
   });
-  const table = { tokens: Array.from(tokens), merges, cut, special, wholeWordsFirst: Boolean(model.ignore_merges) };
+  const table = { tokens: joinTokens(tokens), merges, cut, special, wholeWordsFirst: Boolean(model.ignore_merges) };
   check(table);
   return table;
 }
@@ -72,22 +75,40 @@ export function unpackTokenizer(packed) {
   const take = (/** @type {number} */ n) => new Uint8Array(packed, (at += n) - n, n);
   const [lengths, lefts] = [take(n_ids), take(n_merges)];
   const made = first_made === null ? new Uint32Array(take(4 * n_merges).slice().buffer) : Uint32Array.from(lefts, (_, rank) => first_made + rank);
-  // One character a byte, because strings are what a Map finds by content.
-  const letters = new TextDecoder("latin1").decode(new Uint8Array(packed, at));
   const starts = new Uint32Array(n_ids + 1);
   lengths.forEach((length, id) => (starts[id + 1] = starts[id] + length));
+  const tokens = { letters: take(starts[n_ids]).slice(), starts };
+  // One character a byte, because strings are what a Map finds by content.
+  const letters = new TextDecoder("latin1").decode(tokens.letters);
   const isSpecial = new Set(special.map((/** @type {[string, number]} */ [, id]) => id));
   const ids = new Map();
-  const tokens = Array.from(lengths, (length, id) => {
-    if (length && !isSpecial.has(id)) ids.set(letters.slice(starts[id], starts[id + 1]), id);
-    return length ? take(length) : undefined;
-  });
+  for (let id = 0; id < n_ids; id++) if (lengths[id] && !isSpecial.has(id)) ids.set(letters.slice(starts[id], starts[id + 1]), id);
   const merges = new Int32Array(3 * n_merges);
   made.forEach((id, rank) => {
     const middle = starts[id] + lefts[rank];
-    merges.set([ids.get(letters.slice(starts[id], middle)), ids.get(letters.slice(middle, starts[id + 1])), id], 3 * rank);
+    merges[3 * rank] = ids.get(letters.slice(starts[id], middle));
+    merges[3 * rank + 1] = ids.get(letters.slice(middle, starts[id + 1]));
+    merges[3 * rank + 2] = id;
   });
   return { tokens, merges, cut, special, wholeWordsFirst: whole_words_first };
+}
+
+/** Return tokens as one array.
+    @param {(Uint8Array | undefined)[]} tokens By id.
+    @returns {Tokens} */
+export function joinTokens(tokens) {
+  const starts = new Uint32Array(tokens.length + 1);
+  for (let id = 0; id < tokens.length; id++) starts[id + 1] = starts[id] + (tokens[id]?.length ?? 0);
+  const letters = new Uint8Array(starts[tokens.length]);
+  tokens.forEach((token, id) => token && letters.set(token, starts[id]));
+  return { letters, starts };
+}
+
+/** Return the bytes of a token.
+    @param {Tokens} tokens
+    @param {number} id */
+export function tokenAt({ letters, starts }, id) {
+  return letters.subarray(starts[id], starts[id + 1]);
 }
 
 /** Throw an Error for what the kernels do not run exactly.
@@ -96,9 +117,10 @@ function check({ tokens, merges, special, wholeWordsFirst }) {
   if (merges.includes(-1)) throw new Error(`A merge has a token that is not in the vocabulary. ${ELSEWHERE}`);
   const isSpecial = new Set(special.map(([, id]) => id));
   const made = idsMade(merges);
-  const ordinary = [...tokens.keys()].filter((id) => tokens[id] && !isSpecial.has(id));
-  const known = new Set(ordinary.filter((id) => tokens[id]?.length === 1 && !made.has(id)));
-  if (new Set(Array.from(known, (id) => tokens[id]?.[0])).size < N_BYTES) throw new Error(`Its alphabet lacks some of the 256 bytes. ${ELSEWHERE}`);
+  const width = (/** @type {number} */ id) => tokens.starts[id + 1] - tokens.starts[id];
+  const ordinary = Array.from({ length: tokens.starts.length - 1 }, (_, id) => id).filter((id) => width(id) && !isSpecial.has(id));
+  const known = new Set(ordinary.filter((id) => width(id) === 1 && !made.has(id)));
+  if (new Set(Array.from(known, (id) => tokenAt(tokens, id)[0])).size < N_BYTES) throw new Error(`Its alphabet lacks some of the 256 bytes. ${ELSEWHERE}`);
   for (let i = 0; i < merges.length; i += 3) {
     const [left, right, id] = merges.subarray(i, i + 3);
     if (!known.has(left) || !known.has(right)) throw new Error(`Merge ${i / 3} comes before those that make its parts. ${ELSEWHERE}`);
@@ -106,7 +128,7 @@ function check({ tokens, merges, special, wholeWordsFirst }) {
     known.add(id);
   }
   // Only then a token that no merge makes is looked up by its bytes.
-  if (wholeWordsFirst && new Set(ordinary.map((id) => String(tokens[id]))).size < ordinary.length) {
+  if (wholeWordsFirst && new Set(ordinary.map((id) => String(tokenAt(tokens, id)))).size < ordinary.length) {
     throw new Error(`Several ids have the same bytes. ${ELSEWHERE}`);
   }
 }
@@ -168,7 +190,7 @@ export function tableOfRun({ config, merges, firstId }) {
     tokens.push(token);
   }
   const special = config.specialTokens.map((token, id) => /** @type {[string, number]} */ ([token, id]));
-  return { tokens, merges: triples, cut: config.cut, special, wholeWordsFirst: false };
+  return { tokens: joinTokens(tokens), merges: triples, cut: config.cut, special, wholeWordsFirst: false };
 }
 
 /** Return the tokenizer.json of a tokenizer that was trained here, as the app writes it.
@@ -177,7 +199,8 @@ export function tableOfRun({ config, merges, firstId }) {
 export function writeTokenizerJson(run, data) {
   const { config } = run;
   const { tokens, merges, special } = tableOfRun(run);
-  const texts = tokens.map((token, id) => special[id]?.[0] ?? Array.from(token ?? [], (byte) => CHARACTERS[byte]).join(""));
+  const printable = (/** @type {number} */ id) => Array.from(tokenAt(tokens, id), (byte) => CHARACTERS[byte]).join("");
+  const texts = Array.from({ length: tokens.starts.length - 1 }, (_, id) => special[id]?.[0] ?? printable(id));
   const twice = texts.find((text, id) => id >= special.length && config.specialTokens.includes(text));
   if (twice) throw new Error(`A special token and a token that was learned would both be written ${twice}. Train with other special tokens.`);
   const listed = Array.from({ length: merges.length / 3 }, (_, rank) => [texts[merges[3 * rank]], texts[merges[3 * rank + 1]]]);

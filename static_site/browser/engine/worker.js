@@ -87,6 +87,6 @@ function otherMessages() {
     @returns {ArrayBuffer[]} */
 function transferable(result) {
   const values = result && typeof result === "object" ? Object.values(result) : [];
-  const nested = values.flatMap((value) => (ArrayBuffer.isView(value) ? [value] : value?.letters ? [value.letters, value.counts] : []));
+  const nested = values.flatMap((value) => (ArrayBuffer.isView(value) ? [value] : value?.letters ? [value.letters, value.counts ?? value.starts] : []));
   return nested.map(({ buffer }) => /** @type {ArrayBuffer} */ (buffer));
 }
