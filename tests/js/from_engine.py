@@ -17,6 +17,7 @@ from typing import Any, Final
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
 from bpe_core.formats import write_huggingface
+from bpe_core.kernels import compile_kernels
 from bpe_core.runs import stop_sentence
 from bpe_core.tokenizer import boundaries
 from bpe_core.views import pack_merges, pack_player
@@ -39,6 +40,7 @@ HOSTILE: Final = (
 
 def main() -> None:
     os.environ["BPE_EXPLORER_TOKENIZERS"] = str(TOKENIZERS)
+    compile_kernels()
     drawn = random.Random(7)
     texts = [*all_texts(), *HOSTILE]
     whole = "".join(texts[:: len(texts) // 500])

@@ -87,15 +87,16 @@ export class Encoder {
     /** @type {Int32Array[]} */
     const parts = [];
     const starts = new Uint8Array(bytes.length + 1);
+    let nLeftOut = 0;
     for (let begin = 0; begin < bytes.length; ) {
       const end = bytes.length - begin > 2 * BLOCK ? this.#cut.safeSplit(inMemory, begin + BLOCK) : bytes.length;
       parts.push(this.#encodeBlock(inMemory, begin, end));
-      this.#findStarts(inMemory, begin, end, starts);
+      nLeftOut += this.#findStarts(inMemory, begin, end, starts);
       begin = end;
     }
     memory.free(inMemory);
     this.#tidy();
-    return this.#placed(joined(parts), bytes, starts);
+    return this.#placed(joined(parts), bytes, starts, nLeftOut);
   }
 
   /** @param {Numbers} text
@@ -126,7 +127,7 @@ export class Encoder {
     return ids;
   }
 
-  /** Mark where the pieces of a part of a text begin: pre-tokens, or what the cut leaves out.
+  /** Mark where the pieces of a part of a text begin; return how many of them the cut leaves out.
       @param {Numbers} text
       @param {number} begin
       @param {number} end
@@ -144,21 +145,23 @@ export class Encoder {
     const n = Number(memory.view(given.reached)[2]);
     const found = memory.view(given.found);
     const halves = new Int32Array(found.buffer, found.byteOffset, 2 * n); // the low one of each says it all
+    let nLeftOut = 0;
     for (let i = 0, start = begin; i < 2 * n; i += 2) {
       starts[start] = halves[i] < 0 ? LEFT_OUT : PRE_TOKEN;
+      nLeftOut += Number(halves[i] < 0);
       start = Math.abs(halves[i]);
     }
     for (const each of [given.bounds, given.found, given.reached]) memory.free(each);
+    return nLeftOut;
   }
 
   /** Return where tokens are in a text.
       @param {Int32Array} ids
       @param {Uint8Array} bytes
       @param {Uint8Array} starts See `#findStarts`.
+      @param {number} nLeftOut
       @returns {Encoded} */
-  #placed(ids, bytes, starts) {
-    let nLeftOut = 0;
-    for (const kind of starts) if (kind === LEFT_OUT) nLeftOut += 1;
+  #placed(ids, bytes, starts, nLeftOut) {
     const n = ids.length + nLeftOut;
     const [lengths, ends, startsWord] = [new Uint32Array(n), new Uint32Array(n), new Uint8Array(n)];
     const placed = nLeftOut ? new Int32Array(n) : ids;
