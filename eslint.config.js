@@ -45,5 +45,5 @@ export default [
   },
   { files: ["ui/components/**/*.js", "static_site/browser/**/*.js"], languageOptions: { globals: globals.browser } },
   { files: testedInNode, languageOptions: { globals: globalsOfBoth } },
-  { files: ["*.js", `${TESTS}/*.js`], languageOptions: { globals: globals.nodeBuiltin } },
+  { files: ["*.js", "benchmarks/*.js", `${TESTS}/*.js`], languageOptions: { globals: globals.nodeBuiltin } },
 ];
