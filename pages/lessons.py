@@ -5,6 +5,7 @@ from typing import Any
 import streamlit as st
 
 from bpe_core.errors import BpeError
+from ui.components import draw_game
 from ui.lessons import Lesson, ask, is_printing, navigation, show_ran
 from ui.look import plain_markdown
 from ui.shell import frame
@@ -33,7 +34,9 @@ frame.plain_page_frame("Lessons", "Guess first, then see it run, on words that y
 with st.container(key="lesson_page"):
     navigation.style_page()
     lesson = navigation.choose_lesson()
-    if is_printing():
+    if lesson is None:
+        draw_game(key="game")
+    elif is_printing():
         navigation.print_lesson(lesson)
     else:
         draw_lesson(lesson)

@@ -29,12 +29,14 @@ from ui.components import (  # they fill PARTS
     MAX_SENTENCE_LENGTH,
     PARTS,
     Door,
+    game_data,
     live_text,  # noqa: F401
     merge_player,  # noqa: F401
     story_data,
     token_view,  # noqa: F401
 )
 from ui.corpus import MAX_TEXT_LENGTH_IN_ADDRESS
+from ui.lessons import GAME
 from ui.token_boundaries import EXAMPLES, FIRST_TEXT
 
 HERE: Final = Path(__file__).parent
@@ -258,8 +260,9 @@ def _pages(lessons: list[DrawnLesson]) -> list[SitePage]:
             "Lessons",
             "Guess first, then see it.",
             kind="reading",
-            more={"lessons": lessons},
+            more={"lessons": lessons, "game": _GAME},
         ),
+        _GAME,
         *_lesson_pages(lessons),
         SitePage(
             "app.html",
@@ -270,6 +273,16 @@ def _pages(lessons: list[DrawnLesson]) -> list[SitePage]:
             kind="reading",
         ),
     ]
+
+
+_GAME: Final = SitePage(
+    "you-against-bpe.html",
+    "game.html",
+    "game_page",
+    GAME,
+    "Whose list of merges leaves fewer tokens?",
+    more={"data": {"lesson": GAME, **game_data()}},
+)
 
 
 def _lesson_pages(lessons: list[DrawnLesson]) -> Iterator[SitePage]:
@@ -312,7 +325,7 @@ def _html(page: SitePage, *, app: str, has_docs: bool) -> str:
     return environment.get_template(page.template).render(
         app=app,
         navigation=navigation,
-        current="lessons.html" if page.template == "lesson.html" else page.file,
+        current="lessons.html" if page.template in ("lesson.html", "game.html") else page.file,
         parts=PARTS,
         **{name: getattr(page, name) for name in _FOR_ALL},
         **page.more,

@@ -282,7 +282,7 @@ def test_the_warning_on_a_long_text_states_how_much_is_used(
 
 
 def test_invalid_words_show_an_error_and_are_kept(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("lessons", words="hug ten\n<b>")
+    app = open_app("lessons", lesson="Hug words", words="hug ten\n<b>")
     assert "Line 1\\: expected a word" in app.error[0].value
     assert any(one.get("text") == "hug ten\n<b>" for one in all_sent(app))
     press(app, "Reset to the example")

@@ -94,7 +94,7 @@ def test_the_picker_names_runs_without_reading_them(
 
 
 CHOICES = [
-    ("lessons", "lesson", "Hug words", "Four documents"),
+    ("lessons", "lesson", "You against BPE", "Four documents"),
     ("lessons", "step_of_1", "Words", "Pairs"),
     ("vocabulary", "vocabulary_of", "Your tokenizer", "GPT-2"),
     ("vocabulary", "seen_as", "Table", "Trie"),

@@ -24,7 +24,10 @@ def question(page: Page) -> Locator:
 def test_steps_are_taken_by_keyboard_with_the_code_left_open_and_kept_in_the_address(
     tab: Page,
 ) -> None:
-    heading = tab.get_by_role("heading", level=2)
+    heading = tab.get_by_role("heading", level=2).first  # the game, which is left, has several
+    expect(tab.get_by_role("heading", name="Your list")).to_be_visible()
+    wait_until_idle(tab)
+    tab.get_by_text("Hug words", exact=True).click()
     expect(heading).to_have_text("From words to symbols")
     question(tab).get_by_role("button", name="Show me").press("Enter")
     expect(question(tab).get_by_role("status")).to_be_focused()
@@ -56,7 +59,7 @@ def test_steps_are_taken_by_keyboard_with_the_code_left_open_and_kept_in_the_add
     wait_until_idle(tab)
     address = tab.url
     start_new_session(tab)
-    expect(heading).to_have_text("From words to symbols")
+    expect(tab.get_by_role("heading", name="Your list")).to_be_visible()
     open_step(tab, address.partition("?")[2])
     expect(heading).to_have_text("Choose the most frequent")
 
@@ -64,8 +67,10 @@ def test_steps_are_taken_by_keyboard_with_the_code_left_open_and_kept_in_the_add
 def test_back_and_forward_go_through_the_steps_before_they_leave_the_lessons(tab: Page) -> None:
     go_to_address(tab, "/")
     tab.get_by_role("link", name="Lessons", exact=True).click()
-    heading = tab.get_by_role("heading", level=2)
+    expect(tab.get_by_role("heading", name="Your list")).to_be_visible()
+    heading = tab.get_by_role("heading", level=2).first  # the game, which is left, has several
     for name, headed in (
+        ("Hug words", "From words to symbols"),
         ("Next", "Count the neighbours"),
         ("Next", "Choose the most frequent"),
         ("Repeat", "Repeat"),
@@ -91,6 +96,9 @@ def test_back_and_forward_go_through_the_steps_before_they_leave_the_lessons(tab
         wait_until_idle(tab)
         tab.go_back()
         expect(heading).to_have_text(headed)
+    wait_until_idle(tab)
+    tab.go_back()
+    expect(tab.get_by_role("heading", name="Your list")).to_be_visible()
     wait_until_idle(tab)
     tab.go_back()
     expect(tab.get_by_role("heading", level=1)).to_have_text(START)
@@ -144,3 +152,73 @@ def test_a_visitor_is_taught_about_their_own_language(tab: Page, app_url: str) -
     open_page(own, f"{app_url}/lessons?lesson=Why+token+counts+differ+between+languages")
     expect(question(own)).to_contain_text("The same sentence in German and in English.")
     german.close()
+
+
+def type_merges(page: Page, tokens: str) -> None:
+    """Join pairs by the tokens that they make."""
+    field = page.get_by_role("textbox", name="or type the token you want")
+    for token in tokens.split():
+        field.fill(token)
+        field.press("Enter")
+
+
+def test_the_game_is_played_by_keyboard_by_pointer_and_undone(tab: Page) -> None:
+    open_step(tab, "lesson=You+against+BPE")
+    game = tab.locator(".game")
+    yours, theirs, verdict = (game.locator(f) for f in (".you b", ".bpe b", ".verdict"))
+    expect(yours).to_have_text("1,800")
+    type_merges(tab, "th the in er ou an ␣a re ing")
+    expect(theirs).to_have_text("?")
+    expect(game.locator(".theirs li").first).to_be_empty()
+    type_merges(tab, "he")
+    expect(yours).to_have_text("1,649")
+    expect(theirs).to_have_text("1,572")
+    expect(verdict).to_have_text("BPE leads by 77 tokens.")
+    grips = game.locator(".grip")
+    grips.nth(9).focus()
+    for key in ["Space", *["ArrowUp"] * 9, "Space"]:
+        tab.keyboard.press(key)
+    expect(yours).to_have_text("1,665")
+    expect(game.locator(".so")).to_have_text("16 words split differently: 16 tokens more.")
+    expect(grips.first).to_be_focused()
+    for _ in range(9):
+        tab.keyboard.press("Control+z")
+    expect(yours).to_have_text("1,649")
+    # The same by the pointer.
+    grips.nth(9).scroll_into_view_if_needed()
+    start, goal = grips.nth(9).bounding_box(), grips.first.bounding_box()
+    assert start is not None
+    assert goal is not None
+    tab.mouse.move(start["x"] + 9, start["y"] + 9)
+    tab.mouse.down()
+    tab.mouse.move(start["x"] + 9, goal["y"] + 9, steps=8)
+    tab.mouse.up()
+    expect(yours).to_have_text("1,665")
+    expect(game.locator("[aria-live]")).to_contain_text("he moved from 10 to 1. 1,665 tokens.")
+    grips.first.focus()
+    tab.keyboard.press("Delete")
+    expect(theirs).to_have_text("?")
+    expect(verdict).to_have_text("1 merge left.")
+
+
+def test_a_visitor_can_win_on_the_text_made_for_it(tab: Page) -> None:
+    open_step(tab, "lesson=You+against+BPE")
+    tab.get_by_role("radio", name="A text you can beat").check()
+    type_merges(tab, "re he here")
+    expect(tab.locator(".game .verdict")).to_have_text("You win by 3 tokens.")
+    expect(tab.locator(".game .why")).to_contain_text("You looked further ahead than BPE")
+    # On a phone the buttons move a merge.
+    tab.set_viewport_size({"width": 390, "height": 844})
+    tab.get_by_role("button", name="Move h and e up").click()
+    expect(tab.locator(".game .what")).to_have_text("he moved from 2 to 1.")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_on_a_projector_a_lesson_fills_the_screen(tab: Page) -> None:
+    tab.set_viewport_size({"width": 1920, "height": 1080})
+    for lesson in ("Hug+words", "You+against+BPE"):
+        open_step(tab, f"lesson={lesson}")
+        wait_until_idle(tab)
+        box = tab.locator(".st-key-lesson_page").bounding_box()
+        assert box is not None
+        assert box["width"] > 0.8 * 1920

@@ -25,7 +25,8 @@ from ui.token_boundaries import FIRST_TEXT
 
 SENTENCE = "Straße, naïveté 🧩 日本語 12345"
 LESSON = "lesson-hug-words.html"
-PAGES = ("index.html", "merge-loop.html", "token-boundaries.html", "lessons.html", LESSON)
+GAME = "you-against-bpe.html"
+PAGES = ("index.html", "merge-loop.html", "token-boundaries.html", "lessons.html", GAME, LESSON)
 IS_STORED = """async () => {
   await navigator.serviceWorker.ready;
   return (await caches.keys()).length;

@@ -54,3 +54,8 @@ export function decodeBase64(base64) {
 export function fromStory() {
   return JSON.parse(execFileSync(PYTHON, ["-m", "tests.js.from_story"], OPTIONS));
 }
+
+/** Return what `from_game.py` prints. */
+export function fromGame() {
+  return JSON.parse(execFileSync(PYTHON, ["-m", "tests.js.from_game"], OPTIONS));
+}

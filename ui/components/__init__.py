@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         format_figures,
         verdict,
     )
+    from ui.components.game import draw_game, game_data
     from ui.components.lesson import (
         Bar,
         Claim,

@@ -17,7 +17,7 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from ui.lessons import navigation
-    from ui.lessons.navigation import LESSONS
+    from ui.lessons.navigation import GAME, LESSONS
     from ui.lessons.parts import PRINT, Lesson, ask, is_printing, show_ran
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -12,7 +12,7 @@ import streamlit as st
 from ui.components import Question, claims, question
 from ui.host import errors_shown
 from ui.lessons import four_documents, gpt2_cuts, hug_words, languages, new_words, reasons
-from ui.lessons.parts import PRINT, Lesson
+from ui.lessons.parts import PRINT, Lesson, is_printing
 from ui.shell import address, choose_one, workspace
 
 LESSONS: tuple[Lesson[Any], ...] = (
@@ -30,15 +30,25 @@ def style_page() -> None:
     st.html(Path(__file__).with_suffix(".css"))
 
 
-def choose_lesson() -> Lesson[Any]:
-    """Draw the choice of a lesson."""
+GAME: Final = "You against BPE"
+"""The name of the game, which comes before the lessons."""
+
+
+def choose_lesson() -> Lesson[Any] | None:
+    """Draw the choice of a lesson; return None for the game.
+
+    A link to a step of the first lesson need not name the lesson.
+    """
     if address.is_from_history():
         # The page's first address names no step: it is that of the first one.
         for lesson in LESSONS:
             if not address.has_query(key := _step_key(lesson)):
                 workspace.set_widget(key, lesson.steps[0].name)
+    names_step = any(address.has_query(_step_key(lesson)) for lesson in LESSONS)
+    workspace.start_choice("lesson", LESSONS[0].title if names_step or is_printing() else GAME)
     titles = [lesson.title for lesson in LESSONS]
-    return LESSONS[titles.index(choose_one("Lesson", titles, key="lesson"))]
+    chosen = choose_one("Lesson", [GAME, *titles], key="lesson")
+    return None if chosen == GAME else LESSONS[titles.index(chosen)]
 
 
 def _step_key(lesson: Lesson[Any]) -> str:

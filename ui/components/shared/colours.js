@@ -43,6 +43,12 @@ export function assignSlots(shown, before = new Map()) {
   return new Map(bySlot.flatMap((all, slot) => all.map(({ token }) => [token, slot])));
 }
 
+/** Return the colour slot of a token without an id, 0 to 7.
+    @param {string} token */
+export function hashSlot(token) {
+  return hashText(token) % SLOTS;
+}
+
 /** @param {string} text */
 function hashText(text) {
   let hash = 2166136261;
