@@ -20,7 +20,16 @@ from tests.app.pages import (
     upload,
 )
 from tests.app.training import assert_press_is_refused, choose, draw_after, held_back, train
-from ui.storage import Trained, load_run, run_files, store_run
+from ui.shell import workspace
+from ui.shell.open_run import GivenCorpus
+from ui.storage import (
+    Trained,
+    UploadedCorpus,
+    keep_uploaded,
+    load_run,
+    run_files,
+    store_run,
+)
 from ui.storage.run_store import store_folder
 from ui.work import jobs
 
@@ -206,6 +215,26 @@ def test_an_upload_comes_back_before_it_is_trained_on(open_app: OpenApp) -> None
     first, second = (load_run(in_address(each, "run")) for each in (app, again))
     assert second.run.corpus_sha256 == first.run.corpus_sha256
     assert second.held_out == first.held_out
+
+
+def test_a_corpus_that_the_browser_names_stays_when_an_older_message_arrives(
+    open_app: OpenApp,
+) -> None:
+    kept = keep_uploaded(UploadedCorpus(bpe.Corpus.from_text(RHYME), "rhyme.txt"))
+    app = open_app()
+    app.session_state[workspace.state_key(GivenCorpus)] = GivenCorpus(f"upload={kept}", True)
+    app.run()
+    for _ in range(2):
+        assert app.segmented_control(key="corpus_source").value == "Upload"
+        assert "Uploaded before" in page_text(app)
+        # As the browser sends it that has not drawn the filled form yet.
+        app.checkbox(key="shows_given_corpus").set_value(False)
+        app.segmented_control(key="corpus_source").set_value("Sample").run()
+    app.segmented_control(key="corpus_source").set_value("Sample").run()
+    assert app.segmented_control(key="corpus_source").value == "Sample"
+    assert "Uploaded before" not in page_text(app)
+    app.checkbox(key="shows_given_corpus").set_value(False).run()
+    assert app.segmented_control(key="corpus_source").value == "Sample"
 
 
 def test_uploads_come_back_with_their_run(open_app: OpenApp) -> None:

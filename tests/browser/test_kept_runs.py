@@ -234,6 +234,9 @@ def test_a_corpus_stays_given_in_another_tab_until_another_is_chosen(
     open_page(other, f"{app_url}/train")
     expect(other.get_by_text("Uploaded before: large.txt")).to_be_visible()
     assert kept in other.url
+    mark = other.get_by_role("checkbox", name="Shows the corpus", include_hidden=True)
+    expect(mark).to_be_checked()
+    expect(mark).to_be_hidden()
     go_to_address(other, "/adapt")
     expect(other.get_by_text("Uploaded before: large.txt")).to_be_visible()
     choose(other, "Sample")

@@ -234,11 +234,17 @@ def test_a_run_belongs_to_the_browser_that_has_its_key_in_later_sessions_too(
 ID = "0123456789abcdef" * 2
 
 
-def test_what_the_browser_names_is_taken_once() -> None:
+def test_what_the_browser_names_is_taken_until_its_page_shows_it() -> None:
     note_found({"corpus": f"paste={ID}"})
     assert take_given() == ("paste", ID)
     assert take_given() is None
     assert workspace.get(GivenCorpus).name == f"paste={ID}"
+    workspace.set_widget("shows_given_corpus", False)  # as a message has it that was sent before
+    assert take_given() == ("paste", ID)
+    note_given("paste", ID)
+    note_given("sample", None)
+    workspace.set_widget("shows_given_corpus", False)
+    assert take_given() is None
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ from ui.corpus.uploads import (
 from ui.host import errors_shown
 from ui.look import counted, definitions, escape_markdown, order_note, plain_markdown, tooltip
 from ui.run import CorpusPart, corpus_summary, show_composition
-from ui.shell import heading_row, new_own_id, note_training, workspace
+from ui.shell import draw_given_mark, heading_row, new_own_id, note_training, workspace
 from ui.storage import CorpusOrigin, Extension, Source, upload_held_out
 from ui.work import jobs, show_reading_notes
 
@@ -137,6 +137,7 @@ def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, D
         else:
             chosen = _divide(found, ORIGINS[source], row, line)
     choice_to_address(ORIGINS[source])
+    draw_given_mark()
     missing = workspace.get(CorpusForm).missing_corpus
     if chosen is None and missing:
         st.info(plain_markdown(missing, 600))

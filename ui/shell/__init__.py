@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from ui.shell.open_run import (
         OpenRun,
+        draw_given_mark,
         follow,
         followed_job,
         keep_runs,

@@ -373,13 +373,18 @@ class GivenCorpus:
     name: str | None = None
     """Its source and id, such as "upload=0123"; empty for none that is kept, None until known."""
     is_to_open: bool = False
-    """Whether the browser has named it, and no form has been filled with it."""
+    """Whether the browser has named it, and the form is to hold it."""
+
+
+_SHOWS_GIVEN: Final = "shows_given_corpus"
 
 
 def note_given(source: str, kept_id: str | None) -> None:
     """Remember the corpus that a form holds; without an id, that it holds none that is kept."""
-    if kept_id or workspace.get(GivenCorpus).name is not None:
-        workspace.update(GivenCorpus, name=f"{source}={kept_id}" if kept_id else "")
+    given = workspace.get(GivenCorpus)
+    name = f"{source}={kept_id}" if kept_id else ""
+    if name != given.name and (kept_id or given.name is not None):
+        workspace.update(GivenCorpus, name=name, is_to_open=False)
 
 
 def note_found(found: object) -> None:
@@ -393,13 +398,26 @@ def note_found(found: object) -> None:
 
 
 def take_given() -> tuple[str, str] | None:
-    """Return the source and the id that the browser named, once."""
+    """Return the source and the id that the browser named, until its page shows that corpus.
+
+    A form is filled by setting its widgets. A message that the browser sent before it drew them,
+    such as a fragment's next look or a question that was asked again, brings their old values back,
+    and that of `draw_given_mark` with them.
+    """
     given = workspace.get(GivenCorpus)
-    if not given.is_to_open:
+    if not given.is_to_open or workspace.is_checked(_SHOWS_GIVEN):
         return None
-    workspace.update(GivenCorpus, is_to_open=False)
+    workspace.set_widget(_SHOWS_GIVEN, True)
     source, _, kept_id = (given.name or "").partition("=")
     return source, kept_id
+
+
+def draw_given_mark() -> None:
+    """Draw the hidden widget that tells whether the browser has drawn the filled form.
+
+    Call it after the form's own widgets.
+    """
+    st.checkbox("Shows the corpus given before", key=_SHOWS_GIVEN, persist_state="session")
 
 
 def run_picker(stored: StoredRun) -> str | None:

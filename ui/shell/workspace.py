@@ -120,6 +120,11 @@ def widgets_hold(values: Mapping[str, str | float]) -> bool:
     return all(st.session_state.get(key, value) == value for key, value in values.items())
 
 
+def is_checked(key: str) -> bool:
+    """Return whether a checkbox is checked; False if it was never drawn."""
+    return bool(st.session_state.get(key))
+
+
 def was_pressed(key: str) -> bool:
     """Return whether a press on this button started the current run of the script."""
     return bool(st.session_state.get(key))
