@@ -142,9 +142,9 @@ export class Memory {
     const end = this.#memory.buffer.byteLength;
     const last = this.#free.at(-1);
     const isAtEnd = last !== undefined && last[0] + last[1] === end;
-    // Each time by a quarter, because browsers may copy the whole.
+    // Each time by an eighth, because browsers may copy the whole.
     const lacking = size - (isAtEnd ? last[1] : 0);
-    const pages = Math.ceil(Math.max(lacking, Math.min(end / 4, 1 << 26)) / PAGE);
+    const pages = Math.ceil(Math.max(lacking, Math.min(end / 8, 1 << 26)) / PAGE);
     try {
       this.#memory.grow(pages);
     } catch {
