@@ -39,3 +39,15 @@ def lazy_exports(name: str, path: str) -> tuple[Callable[[str], object], Callabl
         return value
 
     return get_attribute, lambda: sorted(module_of)
+
+
+def from_above(face: str, name: str) -> Any:
+    """Return what a package above lists, for a method that is short for a function of it.
+
+    A module never imports what stands above it: that would be a circle. So `Tokenizer.from_file`,
+    which calls `bpe_core.load`, looks it up when it is called.
+
+    >>> from_above("bpe_core", "gpt2")().vocab_size
+    50257
+    """
+    return getattr(import_module(face), name)

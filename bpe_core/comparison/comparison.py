@@ -27,12 +27,13 @@ from bpe_core.errors import (
     TokenizationError,
 )
 from bpe_core.extras import to_frame
+from bpe_core.lazy import from_above
 from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, Trained, to_encoder
 from bpe_core.types import Segment
 from bpe_core.unicode import WORD, byte_offsets, classify, code_points
 
 if TYPE_CHECKING:
-    from bpe_core.views import View
+    from bpe_core.view import View
 
 
 ShouldStop = Callable[[int, int], bool]
@@ -132,14 +133,12 @@ class Comparison:
         >>> compare("the bare bytes", ["gpt2", "gpt2"]).view()
         <View of 14 characters under 2 tokenizers>
         """
-        from bpe_core.views import view_comparison
-
         if not self.text:
             raise ConfigError(
                 "This is a comparison on a corpus, whose text is not kept. Compare one text, a "
                 "str: bpe.compare(text, tokenizers).view()"
             )
-        return view_comparison(self.text, self.encoders)
+        return from_above("bpe_core.views", "view_comparison")(self.text, self.encoders)
 
     def verdict(self, first: int = 0, second: int = 1) -> Verdict:
         """Return the figures of one tokenizer against another, by their indices in `rows`.

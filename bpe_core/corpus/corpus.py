@@ -50,6 +50,7 @@ from bpe_core.errors import (
     FormatError,
 )
 from bpe_core.files import ARRAY_DAMAGE, open_regular, read_regular
+from bpe_core.lazy import from_above
 from bpe_core.types import Immutable
 
 _PIECE: Final = 1 << 16  # characters
@@ -428,9 +429,7 @@ class Corpus(Immutable):
         >>> Corpus.from_text("hug hugs hug").count("whitespace").pretokens.words
         (b'hug', b'hugs')
         """
-        import bpe_core as bpe
-
-        return bpe.count_words(self, pretokenizer)
+        return from_above("bpe_core", "count_words")(self, pretokenizer)
 
     def save(self, to: Path) -> None:
         """Write a corpus that was not split to an existing folder, as plain files. Raises OSError.

@@ -15,6 +15,7 @@ from bpe_core.corpus import Corpus, Split, TrainedOn, to_corpus
 from bpe_core.counting import Layout, at_step
 from bpe_core.errors import OutOfRangeError
 from bpe_core.extras import to_frame
+from bpe_core.lazy import from_above
 from bpe_core.runs.continuation import (
     Continuation,
     TermCost,
@@ -39,7 +40,7 @@ from bpe_core.types import (
 )
 
 if TYPE_CHECKING:
-    from bpe_core.views import View
+    from bpe_core.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,16 +175,12 @@ class TrainingRun(Immutable):
         >>> train(["hug hugs"], vocab_size=259).player(words="hug")
         <View of 2 merges>
         """
-        from bpe_core.views import view_run
-
         if step is not None:
             self._check_step(step)
-        return view_run(self, step, words)
+        return from_above("bpe_core.views", "view_run")(self, step, words)
 
     def _repr_html_(self) -> str:
-        from bpe_core.views import summarize_run
-
-        return summarize_run(self)
+        return from_above("bpe_core.views", "summarize_run")(self)
 
     # Contents
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-import bpe_core
 from bpe_core.chat import ChatTemplate
+from bpe_core.lazy import from_above
 from bpe_core.pretokenizers import AllowedSpecial
 from bpe_core.tokenizer.decoding import OnInvalid
 from bpe_core.types import Segment
@@ -19,7 +19,7 @@ from bpe_core.types import Segment
 if TYPE_CHECKING:
     from bpe_core.corpus import TrainedOn
     from bpe_core.tokenizer.tokenizer import Tokenizer
-    from bpe_core.views import View
+    from bpe_core.view import View
 
 
 @runtime_checkable
@@ -275,9 +275,9 @@ class NamedEncoder:
         >>> NamedEncoder("GPT-2", gpt2()).view("The quick")
         <View of 2 tokens>
         """
-        from bpe_core.views import view_tokens
-
-        return view_tokens(text, self.encoder, allowed_special, name=self.name)
+        return from_above("bpe_core.views", "view_tokens")(
+            text, self.encoder, allowed_special, name=self.name
+        )
 
 
 @runtime_checkable
@@ -303,4 +303,6 @@ def to_encoder(given: Encoder | Trained | str | os.PathLike[str]) -> Encoder:
     """
     if isinstance(given, Trained):
         return NamedEncoder("", given.tokenizer, trained_on=given.trained_on)
-    return bpe_core.open_encoder(given) if isinstance(given, (str, os.PathLike)) else given
+    if isinstance(given, (str, os.PathLike)):
+        return from_above("bpe_core", "open_encoder")(given)
+    return given

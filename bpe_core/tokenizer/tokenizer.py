@@ -10,7 +10,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import bpe_core  # its functions that load and save are above this module
 from bpe_core.checks import check_choice, check_whole, counted, describe, is_a, is_whole, several
 from bpe_core.errors import (
     ArgumentTypeError,
@@ -18,6 +17,7 @@ from bpe_core.errors import (
     OutOfRangeError,
     TokenizationError,
 )
+from bpe_core.lazy import from_above
 from bpe_core.pretokenizers import (
     AllowedSpecial,
     Pretokenizer,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text doe
     import numpy as np
     from numpy.typing import NDArray
 
-    from bpe_core.views import View
+    from bpe_core.view import View
 
 
 class Tokenizer(Immutable):
@@ -123,7 +123,7 @@ class Tokenizer(Immutable):
         special_tokens: Mapping[str, int] | None = None,
     ) -> Tokenizer:
         """Read a tokenizer from a file or a folder, as `bpe_core.load` does."""
-        return bpe_core.load(path, pretokenizer, special_tokens)
+        return from_above("bpe_core", "load")(path, pretokenizer, special_tokens)
 
     def save(self, path: str | os.PathLike[str], format: Format | None = None) -> None:
         """Write the tokenizer in the format that the path's name says, as `bpe_core.save` does.
@@ -135,7 +135,7 @@ class Tokenizer(Immutable):
         ...     Tokenizer.from_file(f"{folder}/tokenizer.json") == gpt2()
         True
         """
-        bpe_core.save(self, path, format)
+        from_above("bpe_core", "save")(self, path, format)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what describes it as JSON values, without the vocabulary and the merges.
@@ -422,9 +422,7 @@ class Tokenizer(Immutable):
         >>> gpt2().view("The quick brown fox")
         <View of 4 tokens>
         """
-        from bpe_core.views import view_tokens
-
-        return view_tokens(text, self, allowed_special)
+        return from_above("bpe_core.views", "view_tokens")(text, self, allowed_special)
 
     # Ids to text
 
@@ -493,9 +491,7 @@ class Tokenizer(Immutable):
         )
 
     def _repr_html_(self) -> str:
-        from bpe_core.views import summarize_tokenizer
-
-        return summarize_tokenizer(self)
+        return from_above("bpe_core.views", "summarize_tokenizer")(self)
 
 
 def with_changes(tokenizer: Tokenizer, **changes: Any) -> Tokenizer:

@@ -3,8 +3,8 @@
 In: a text and its tokenizers, or a run. Out: packed data for the app's components, and `View`s that
 show themselves in a notebook.
 
-Open `notebook` first. `packing` packs, and `component_files` reads the components' files in
-`ui/components`.
+Open `notebook` first. `packing` packs what the components draw; `bpe_core.view` has `View`, and
+reads the components' files in `ui/components`.
 """
 
 from typing import TYPE_CHECKING
@@ -13,18 +13,18 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.views.component_files import (
+    from bpe_core.view import (
         CHECKOUT,
         COMPARE_STYLES,
         INSTALLED,
         PLAYER_STYLES,
         VIEW_STYLES,
+        View,
         component_css,
         join_modules,
         zip_to_text,
     )
     from bpe_core.views.notebook import (
-        View,
         summarize_run,
         summarize_tokenizer,
         view_comparison,

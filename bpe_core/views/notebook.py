@@ -8,31 +8,23 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
-from importlib import import_module
-from typing import Any, Final, Literal
+from typing import Final
 
 import numpy as np
 
 from bpe_core.checks import counted, printable
 from bpe_core.comparison import differing_columns
 from bpe_core.errors import ConfigError
-from bpe_core.extras import needs_extra
 from bpe_core.pretokenizers import AllowedSpecial, check_text
 from bpe_core.runs import TrainingRun, find_opening_step, stop_sentence
 from bpe_core.tokenizer import Boundaries, Encoder, NamedEncoder, Tokenizer, boundaries
 from bpe_core.types import Merge
-from bpe_core.views.component_files import (
-    COMPARE_STYLES,
+from bpe_core.view import (
     COMPONENTS,
-    PLAYER_STYLES,
-    VIEW_STYLES,
-    component_css,
-    join_modules,
-    zip_to_text,
+    View,
 )
 from bpe_core.views.packing import (
     find_longest_word,
@@ -52,14 +44,6 @@ MAX_COMPARED: Final = 100_000
 MAX_WORDS: Final = 200
 """The most characters of one's own words in a player, as many as its field takes."""
 
-_FOLDER: Final = COMPONENTS / "notebook"
-_Component = Literal["token_view", "token_compare", "merge_player"]
-_STYLES_OF: Final[dict[_Component, tuple[str, tuple[str, ...]]]] = {
-    "token_view": ("token_view", VIEW_STYLES),
-    "token_compare": ("token_view", COMPARE_STYLES),
-    "merge_player": ("merge_player", PLAYER_STYLES),
-}
-
 _MAX_TOKENS: Final = 300
 _MAX_MERGES: Final = 12
 _MAX_SPECIAL: Final = 5
@@ -70,66 +54,6 @@ _TILE: Final = (
     "padding: 1px 5px; border: 1px solid #8a8378; border-radius: 4px; white-space: pre; "
     "font-family: monospace;"
 )
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class View:
-    """A picture for a notebook; as the last value of a cell, it shows itself.
-
-    Jupyter, and other notebooks that show HTML, store all that is shown in the cell's output: it
-    works in a saved notebook, without a kernel and without an extension. Where scripts are not
-    allowed, as in a notebook from a stranger, `still` is shown. marimo shows the `widget`.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> gpt2().view("The quick")
-    <View of 2 tokens>
-    """
-
-    component: _Component
-    summary: str
-    """What it shows, in a few words."""
-    still: str
-    """HTML without scripts, with all text escaped."""
-    parts: Mapping[str, bytes]
-    """What the component is drawn from, by name."""
-
-    def __repr__(self) -> str:
-        return f"<View of {self.summary}>"
-
-    def _repr_html_(self) -> str:
-        zipped = "".join(
-            f'<script type="application/octet-stream" data-part="{name}">{zip_to_text(part)}'
-            "</script>"
-            for name, part in {"script": self._script().encode(), **self._all_parts()}.items()
-        )
-        drawing = join_modules(_FOLDER / "saved_output.js")
-        return (
-            f"<div data-bpe-view>{self.still}{zipped}</div>\n"
-            f'<script type="module">{drawing}</script>'
-        )
-
-    def _display_(self) -> Any:
-        """Return what marimo shows."""
-        return self.widget()
-
-    def widget(self) -> Any:
-        """Return the view as an anywidget, to put it into a layout of widgets.
-
-        Raises `MissingExtraError` without the extra "notebook".
-
-        >>> from bpe_core.tokenizer import gpt2
-        >>> sorted(gpt2().view("The quick").widget().parts)
-        ['css', 'data']
-        """
-        return make_widget(self.component, self._script(), self._all_parts())
-
-    def _script(self) -> str:
-        return join_modules(_FOLDER / f"{self.component}.js")
-
-    def _all_parts(self) -> dict[str, bytes]:
-        package, styles = _STYLES_OF[self.component]
-        css = component_css(COMPONENTS / package, *styles, "../notebook/notebook")
-        return {"css": css.encode(), **self.parts}
 
 
 def view_tokens(
@@ -233,27 +157,6 @@ def view_run(run: TrainingRun, step: int | None = None, words: str = "") -> View
 
 def _count_tokens(found: Boundaries) -> int:
     return int(np.count_nonzero(found.ids >= 0))
-
-
-def make_widget(component: str, script: str, parts: Mapping[str, bytes]) -> Any:
-    """Return an anywidget that draws a component; all its data is in its state.
-
-    Raises `MissingExtraError` if anywidget is not installed.
-
-    >>> make_widget("hug", "export default { render() {} }", {"data": b"hug"}).parts
-    {'data': b'hug'}
-    """
-    return _widget_class(component, script)(parts=dict(parts))
-
-
-@cache
-def _widget_class(component: str, script: str) -> Any:
-    with needs_extra("notebook", "A widget"):
-        anywidget: Any = import_module("anywidget")
-        traitlets: Any = import_module("traitlets")
-
-    members = {"_esm": script, "parts": traitlets.Dict().tag(sync=True)}
-    return type(component, (anywidget.AnyWidget,), members)
 
 
 def draw_tokens(

