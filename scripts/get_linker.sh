@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Find wasm-ld, which links the kernels to WebAssembly, or install it: apt-get (as root). Only building
-# the site and its tests need it.
+# Find wasm-ld, which links the kernels to WebAssembly, or install it by apt-get, as root or by a sudo that
+# asks for no password. Only building the site and its tests need it.
 set -euo pipefail
 
 found() {
@@ -11,9 +11,12 @@ found() {
 }
 
 found
-if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
-  apt-get update -qq || true
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends lld > /dev/null || true
+root=()
+if [ "$(id -u)" != 0 ]; then root=(sudo -n); fi
+if command -v apt-get > /dev/null && "${root[@]}" true 2> /dev/null; then
+  "${root[@]}" apt-get update -qq || true
+  "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends lld > /dev/null || true
   found
 fi
 echo "No wasm-ld: install LLVM's linker, for example as root with apt-get install lld." >&2
