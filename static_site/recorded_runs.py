@@ -8,7 +8,7 @@ from typing import Final
 from bpe_core.corpus import load_sample
 from bpe_core.runs import TrainingRun, find_opening_step, train
 from bpe_core.types import TrainingConfig
-from bpe_core.views import pack_merges, pack_player, pack_ribbon
+from bpe_core.views import first_bytes, pack_merges, pack_player, pack_ribbon
 
 _RIBBON_BYTES: Final = 1_800
 
@@ -43,8 +43,8 @@ def train_recorded(recorded: RecordedRun) -> TrainingRun:
 def stored_run(recorded: RecordedRun, run: TrainingRun) -> list[bytes]:
     """Return the two messages that the merge player plays: the run, and all its merges."""
     player = f"run-{recorded.id}"
-    beginning = load_sample(recorded.id).documents[0].encode()[:_RIBBON_BYTES]
-    end = {"ribbon": pack_ribbon(run.tokenizer, beginning.decode(errors="ignore"))}
+    beginning = first_bytes(load_sample(recorded.id).documents[0], _RIBBON_BYTES)
+    end = {"ribbon": pack_ribbon(run.tokenizer, beginning)}
     return [
         pack_player(run, player=player, opening=find_opening_step(run), starts=[0], end=end),
         pack_merges(run, 0, len(run.merges), player=player),

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         PackedTokens,
         block_starts,
         find_longest_word,
+        first_bytes,
         own_words,
         pack_boundaries,
         pack_merges,

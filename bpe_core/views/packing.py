@@ -352,16 +352,28 @@ def largest_savings(tokens_after: NDArray[np.int64], most: int) -> list[tuple[in
     return [(rank, int(saved[rank])) for rank in ranks.tolist() if saved[rank]]
 
 
+def first_bytes(text: str, most: int) -> str:
+    """Return the whole characters among the first bytes of a text.
+
+    >>> first_bytes("naïve", 3), first_bytes("naïve", 4)
+    ('na', 'naï')
+    """
+    return text[:most].encode()[:most].decode(errors="ignore")
+
+
 def pack_ribbon(tokenizer: Tokenizer, text: str) -> dict[str, object]:
     """Return a text with its tokens as the player's last frame draws them.
 
-    `ids` and `lengths`, in bytes, are those of its tokens; text that is in no token has the id -1.
+    `ids` and `lengths`, in bytes, are those of its tokens, and `made` says which of them a merge
+    made; text that is in no token has the id -1.
     """
     segments = tokenizer.segments(text)
+    made = {merge.id for merge in tokenizer.merges}
     return {
         "text": text,
         "ids": [-1 if segment.id is None else segment.id for segment in segments],
         "lengths": [segment.byte_end - segment.byte_start for segment in segments],
+        "made": [segment.id in made for segment in segments],
     }
 
 

@@ -56,6 +56,11 @@ def test_the_page_first_shows_the_samples_result_and_explains_its_terms(open_app
     assert tokens is not None
     held_out = load_run("sample").held_out.n_bytes / tokens[-1]
     assert f"{held_out:.2f} on text it never saw" in page_text(app)
+    tokenizer = run.tokenizer
+    for ribbon in component(app, "bpe.ribbons")["texts"]:
+        assert ribbon["ids"] == tokenizer.encode(ribbon["text"])
+        assert sum(ribbon["lengths"]) == len(ribbon["text"].encode()) == 300
+        assert ribbon["made"] == [len(tokenizer.vocab[id]) > 1 for id in ribbon["ids"]]
     helps = [each.proto.help for each in (*app.markdown, *app.header)]
     explained = set("\n\n".join(helps).split("\n\n"))
     assert explained >= set(GLOSSARY.values()) - {GLOSSARY["Mark"], GLOSSARY["Chat template"]}

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ui.components.live_text import draw_live_text, paste_catcher, paste_limits, read_paste
     from ui.components.merge_player import draw_merge_player, send_block, send_own_words
     from ui.components.page import end_in_view, page_fixes, run_memory, theme_watch
+    from ui.components.ribbons import draw_ribbons
     from ui.components.rivals import Rival, draw_rivals
     from ui.components.share_bars import ShareBar, draw_share_bars
     from ui.components.shared import PARTS

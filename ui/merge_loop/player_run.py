@@ -20,6 +20,7 @@ from bpe_core.views import (
     PLAYER_STYLES,
     block_starts,
     component_css,
+    first_bytes,
     join_modules,
     own_words,
     pack_merges,
@@ -267,12 +268,3 @@ def next_steps(stored: StoredRun) -> list[NextStep]:
         NextStep("Compare with GPT-2", compare, f"compare?run={stored.id}"),
         NextStep("Train further", further, f"train?run={stored.id}"),
     ]
-
-
-def first_bytes(text: str, most: int) -> str:
-    """Return the whole characters among the first bytes of a text.
-
-    >>> first_bytes("naïve", 3), first_bytes("naïve", 4)
-    ('na', 'naï')
-    """
-    return text[:most].encode()[:most].decode(errors="ignore")
