@@ -111,6 +111,7 @@ def test_the_bare_address_is_alive_and_leads_to_three_merges_to_guess(
     page.get_by_role("button", name="Show me").click()
     page.get_by_role("button", name="Join them").click()
     expect(sentence).to_contain_text("1 of 2 right. Nothing is left to learn")
+    expect(page.locator(".loop .why")).to_contain_text("You did what BPE does:")
     expect(length(page)).to_have_text("69 characters, now 24 tokens")
 
 
@@ -175,6 +176,10 @@ def test_keys_and_the_slider_step_and_guess(still_tab: Page) -> None:
         expect(still_tab.get_by_role("button", name="Join them")).to_be_focused()
     still_tab.keyboard.press("Enter")
     expect(sentence).to_contain_text("of 3 right. Nothing is left")
+    still_tab.get_by_role("link", name="Next: why some pairs never join").press("Enter")
+    next_scene = still_tab.get_by_role("heading", name="The text is cut first")
+    expect(next_scene).to_be_focused()
+    expect(next_scene).to_be_in_viewport()
 
     scrub_to(still_tab, last_step(still_tab) - 3)
     still_tab.locator(".loop").focus()

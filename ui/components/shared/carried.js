@@ -1,9 +1,12 @@
-// The visitor's sentence, which the start page's loop carries to the scenes below it.
+// What the start page's loop carries to the scenes below it: the visitor's sentence, and the visitor.
 
-/** A text as it is in the field, and the colour slots that its learned tokens have.
-    @typedef {{ text: string, slots: Map<string, number> }} Carried */
+/** A text as it is in the field, and what was learned from its beginning.
+    @typedef {{ text: string, run: LearnedRun | null }} Carried */
+
+/** @import { LearnedRun } from "../start_loop/learn.js" */
 
 const EVENT = "bpe-sentence";
+const GO = "bpe-scene";
 
 /** @typedef {typeof globalThis & { bpeSentence?: Carried }} WithSentence */
 
@@ -23,4 +26,15 @@ export function followCarried(hear, signal) {
   };
   document.addEventListener(EVENT, tell, { signal });
   tell();
+}
+
+/** @param {string} id */
+export function goToScene(id) {
+  document.dispatchEvent(new CustomEvent(GO, { detail: id }));
+}
+
+/** @param {(id: string) => void} hear
+    @param {AbortSignal} signal */
+export function hearScenes(hear, signal) {
+  document.addEventListener(GO, (event) => hear(/** @type {CustomEvent<string>} */ (event).detail), { signal });
 }

@@ -6,6 +6,7 @@ import { Race } from "../merge_player/race.js";
 import { raceAt } from "../merge_player/run.js";
 import { roomFor, spokenPair } from "../merge_player/token_names.js";
 import { bold, tileOfLength } from "../merge_player/tiles.js";
+import { goToScene } from "../shared/carried.js";
 import { spokenToken } from "../shared/characters.js";
 import { addPart, find } from "../shared/elements.js";
 import { directionOfAll } from "../shared/word_tiles.js";
@@ -19,6 +20,7 @@ import { guessLabel, writeCards } from "./turn.js";
 
 const MAX_LENGTH_IN_SENTENCE = 18; // characters of both tokens
 const BARS = 4;
+const RULE = "You did what BPE does: join the most frequent pair, again and again. ";
 const HINT = "Count them within words: the most frequent pair wins; of equal ones, the first.";
 
 export class LoopView {
@@ -129,7 +131,12 @@ export class LoopView {
   #writeSentence(step) {
     const { run, sentence, turn } = this;
     this.why.textContent = "";
-    if (step >= run.n_merges) return sentence.replaceChildren(bold(turn?.score() ?? ""), ` ${endSentence(run)}`);
+    if (step >= run.n_merges) {
+      const score = turn?.score() ?? "";
+      sentence.replaceChildren(bold(score), ` ${endSentence(run)}`);
+      if (run.n_tokens[0]) this.#writeNext(score);
+      return;
+    }
     const { name, occurs, count, rest, why } = mergeSentence(run, step);
     this.why.textContent = why;
     sentence.replaceChildren(bold(name), " ");
@@ -141,6 +148,18 @@ export class LoopView {
     pair.dir = directionOfAll(ids.map((id) => run.tokens[id])) || "ltr";
     pair.append(left, " + ", right);
     sentence.append(" ", occurs, bold(count), rest);
+  }
+
+  /** Write what the guesses taught, if there were any, and the way to the next scene.
+      @param {string} score */
+  #writeNext(score) {
+    if (score) this.why.append(RULE);
+    const next = addPart(this.why, "a", "next", "↓ Next: why some pairs never join");
+    next.href = "#cut";
+    next.addEventListener("click", (event) => {
+      event.preventDefault();
+      goToScene("cut");
+    });
   }
 
   /** @param {number} id

@@ -93,7 +93,7 @@ class StartLoop {
     this.playback.stop();
     this.text = text;
     this.run = learn(text, this.run.slots);
-    carry({ text: this.field.value.slice(0, MAX_CARRIED), slots: this.run.slots });
+    carry({ text: this.field.value.slice(0, MAX_CARRIED), run: this.run });
     this.stepOfTurn = stepOfTurn(this.run);
     this.view.setRun(this.run, this.field.matches(":dir(rtl)"));
     const { calm } = this.playback;

@@ -42,6 +42,8 @@ export class CutScene {
     this.calm = window.matchMedia("(prefers-reduced-motion: reduce)");
     this.ending = new AbortController();
     this.work = new AbortController();
+    this.turning = new AbortController();
+    this.reserving = new AbortController();
     this.timer = 0;
     const { signal } = this.ending;
     for (const radio of this.#radios()) radio.addEventListener("change", () => this.#choose(/** @type {CutName} */ (radio.value)), { signal });
@@ -70,8 +72,7 @@ export class CutScene {
     clearTimeout(this.timer);
     this.observer.disconnect();
     this.sizes.disconnect();
-    this.ending.abort();
-    this.work.abort();
+    for (const each of [this.ending, this.work, this.turning, this.reserving]) each.abort();
   }
 
   #radios() {
@@ -81,9 +82,21 @@ export class CutScene {
   /** @param {RowView[]} rows */
   async #learn(rows, signal = this.ending.signal) {
     for (const row of rows) if (!(await inSlices(row.learn(), signal))) return;
-    for (const row of rows) row.show(this.cut, 0);
-    this.#reserve(true);
+    await inSlices(this.#showAll(rows, 0), signal);
+    await this.#reserve(true);
     this.#explain();
+  }
+
+  /** Show rows under the cut that is chosen when each has its turn; yields between them.
+      @param {RowView[]} rows
+      @param {number} duration
+      @returns {Generator<undefined, boolean>} */
+  *#showAll(rows, duration) {
+    for (const row of rows) {
+      row.show(this.cut, duration);
+      yield;
+    }
+    return true;
   }
 
   /** @param {CutName} cut */
@@ -92,7 +105,9 @@ export class CutScene {
     this.isChosen = true;
     this.cut = cut;
     for (const radio of this.#radios()) radio.checked = radio.value === cut;
-    for (const row of this.rows) row.show(cut, this.calm.matches ? 0 : GAPS);
+    this.turning.abort();
+    this.turning = new AbortController();
+    inSlices(this.#showAll(this.rows, this.calm.matches ? 0 : GAPS), this.turning.signal);
     this.#explain();
     const counts = this.rows.filter(({ isLearned }) => isLearned).map((row) => `${row.sentence.name} ${row.rowOf(cut).nTokens}`);
     this.live.textContent = `${CUT_NAMES[cut]}, tokens: ${counts.join(", ")}.`;
@@ -114,18 +129,22 @@ export class CutScene {
 
   /** Keep each row as high as it is under any cut, at this width.
       @param {boolean} [always] */
-  #reserve(always = false) {
+  async #reserve(always = false) {
     const { clientWidth } = this.root;
     if (clientWidth === this.width && !always) return;
     this.width = clientWidth;
-    const rows = this.rows.filter(({ isLearned }) => isLearned);
-    const heights = rows.map(() => 0);
-    for (const row of rows) row.pieces.style.minHeight = "";
-    for (const cut of CUTS.filter((one) => one !== this.cut).concat(this.cut)) {
-      for (const row of rows) row.drawPieces(cut);
-      rows.forEach((row, i) => (heights[i] = Math.max(heights[i], row.pieces.offsetHeight)));
+    this.reserving.abort();
+    this.reserving = new AbortController();
+    await inSlices(this.#reserveAll(), this.reserving.signal);
+  }
+
+  /** @returns {Generator<undefined, boolean>} */
+  *#reserveAll() {
+    for (const row of this.rows.filter(({ isLearned }) => isLearned)) {
+      row.reserve(this.cut);
+      yield;
     }
-    rows.forEach((row, i) => (row.pieces.style.minHeight = `${heights[i]}px`));
+    return true;
   }
 }
 
@@ -209,6 +228,17 @@ class RowView {
     this.before.hidden = cut !== "o200k" || nTokens === row.nTokens;
     this.before.style.insetInlineStart = `${(100 * nTokens) / row.nCharacters}%`;
     this.#speak(cut, said);
+  }
+
+  /** Keep the height that the row has under any cut.
+      @param {CutName} cut The one that is shown. */
+  reserve(cut) {
+    this.pieces.style.minHeight = "";
+    const heights = CUTS.filter((one) => one !== cut).concat(cut).map((one) => {
+      this.drawPieces(one);
+      return this.pieces.offsetHeight;
+    });
+    this.pieces.style.minHeight = `${Math.max(...heights)}px`;
   }
 
   /** @param {CutName} cut */

@@ -46,17 +46,30 @@ export class FarScene {
     this.work.abort();
     this.work = new AbortController();
     const far = await inSlices(learnFar(seen, unseen), this.work.signal);
-    if (!far) return;
+    if (far) await inSlices(this.#draw(far, Boolean(own)), this.work.signal);
+  }
+
+  /** Draw what was learned; yields between its parts.
+      @param {Far} far
+      @param {boolean} isOwn
+      @returns {Generator<undefined, boolean>} */
+  *#draw(far, isOwn) {
     this.far = far;
-    find(this.root, ".stands-in", HTMLElement).hidden = Boolean(own);
+    find(this.root, ".stands-in", HTMLElement).hidden = isOwn;
     const findSlot = (/** @type {{ merge: number }} */ { merge }) => colourSlot(255 + merge);
-    this.seen.setText({ ...far.seen, findSlot });
-    this.unseen.setText({ ...far.unseen, findSlot });
+    for (const [ribbon, text] of /** @type {[Ribbon, FarText][]} */ ([[this.seen, far.seen], [this.unseen, far.unseen]])) {
+      ribbon.step = far.nMerges;
+      ribbon.setText({ ...text, findSlot });
+      yield;
+    }
     this.slider.max = String(far.nMerges);
     this.slider.disabled = false;
     this.#drawPlot(far);
+    yield;
     this.#fillTable(far);
+    yield;
     this.#show(far.nMerges);
+    return true;
   }
 
   destroy() {

@@ -28,11 +28,11 @@ const MOST_NAMED = 3;
 
 /** Learn the list of a sentence, cut as GPT-2 cuts, or else as GPT-4o does; null if that gives too few merges.
     @param {string} text
-    @param {Map<string, number>} [slots] Colour slots that tokens keep where they can.
+    @param {LearnedRun | null} [known] What was learned from it as GPT-2 cuts it.
     @returns {List | null} */
-export function learnList(text, slots) {
+export function learnList(text, known = null) {
   for (const cut of /** @type {CutName[]} */ (["gpt2", "o200k"])) {
-    const run = learn(text, slots, (whole) => cutText(whole, cut));
+    const run = (cut === "gpt2" && known) || learn(text, known?.slots, (whole) => cutText(whole, cut));
     if (run.n_merges >= FEWEST_MERGES) return { run, nMerges: Math.min(run.n_merges, MOST_MERGES), cut };
   }
   return null;

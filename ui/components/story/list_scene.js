@@ -60,11 +60,11 @@ export class ListScene {
   }
 
   /** @param {Carried} sentence */
-  take({ text, slots }) {
+  take({ text, run: known }) {
     const own = [...text.slice(0, 2 * MAX_LENGTH)].slice(0, MAX_LENGTH).join("");
     if (own === this.text) return;
     this.text = own;
-    const list = learnList(own, slots);
+    const list = learnList(own, known);
     this.learned = list ?? learnList(this.sample) ?? this.learned;
     const { run, nMerges, cut } = this.learned;
     find(this.root, ".n-merges", HTMLElement).textContent = nMerges < run.n_merges ? `The first ${nMerges} merges` : `${nMerges} merges`;

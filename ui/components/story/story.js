@@ -1,7 +1,7 @@
 // The scenes below the start page's first screen: the visitor's sentence, carried on. Each scene is made when it
 // comes near the view.
 
-import { followCarried } from "../shared/carried.js";
+import { followCarried, hearScenes } from "../shared/carried.js";
 import { find } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
 import { sampleLike } from "../shared/languages.js";
@@ -55,7 +55,7 @@ class Story {
       model: (section) => new ModelScene(section, given, ask),
     };
     /** @type {Carried} */
-    this.sentence = { text: given.sentence, slots: new Map() };
+    this.sentence = { text: given.sentence, run: null };
     /** @type {Scene[]} */
     this.scenes = [];
     this.timer = 0;
@@ -72,6 +72,7 @@ class Story {
     }, { rootMargin: NEAR, scrollMargin: NEAR }); // the app scrolls in an element of its own
     for (const section of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("section"))) this.observer.observe(section);
     followCarried((sentence) => this.#take(sentence), signal);
+    hearScenes((id) => showScene(root, id), signal);
     root.addEventListener("click", (event) => followLink(root, event), { signal });
   }
 
@@ -97,7 +98,13 @@ function followLink(root, event) {
   const link = event.target instanceof Element ? event.target.closest("a.next") : null;
   if (!(link instanceof HTMLAnchorElement)) return;
   event.preventDefault();
-  const heading = find(root, `${link.hash} h2`, HTMLElement);
+  showScene(root, link.hash.slice(1));
+}
+
+/** @param {ShadowRoot} root
+    @param {string} id */
+function showScene(root, id) {
+  const heading = find(root, `#${id} h2`, HTMLElement);
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
   heading.scrollIntoView({ behavior: calm ? "instant" : "smooth" });
   heading.focus({ preventScroll: true });
