@@ -163,23 +163,28 @@ export class Encoder {
       @returns {Encoded} */
   #placed(ids, bytes, starts, nLeftOut) {
     const n = ids.length + nLeftOut;
-    const [lengths, ends, startsWord] = [new Uint32Array(n), new Uint32Array(n), new Uint8Array(n)];
+    const lengths = new Uint32Array(n);
+    const ends = new Uint32Array(n);
+    const startsWord = new Uint8Array(n);
     const placed = nLeftOut ? new Int32Array(n) : ids;
-    let [at, units, taken] = [0, 0, 0];
+    // Locals, because this is most of what a tab does besides the kernels.
+    const widths = this.#widths;
+    const unitsOfToken = this.#units;
+    let at = 0;
+    let units = 0;
+    let taken = 0;
     for (let i = 0; i < n; i++) {
       const begin = at;
       if (starts[at] === LEFT_OUT) {
         placed[i] = -1;
         do units += unitsAt(bytes, at++); while (at < bytes.length && !starts[at]);
       } else {
+        const id = ids[taken++];
         startsWord[i] = starts[at];
-        placed[i] = ids[taken++];
-        const stop = at + this.#widths[placed[i]];
-        if (this.#units[placed[i]] >= 0) {
-          units += this.#units[placed[i]];
-          at = stop;
-        }
-        while (at < stop) units += unitsAt(bytes, at++);
+        placed[i] = id;
+        at += widths[id];
+        if (unitsOfToken[id] >= 0) units += unitsOfToken[id];
+        else for (let byte = begin; byte < at; byte++) units += unitsAt(bytes, byte);
       }
       lengths[i] = at - begin;
       ends[i] = units;
