@@ -109,7 +109,7 @@ ranks: .venv/dev.stamp
 	$(BIN)/python -m scripts.get_tokenizers
 
 # The documentation in site/docs is kept, and linked from each page.
-site: docs ranks
+site: docs ranks linker
 	BPE_EXPLORER_TOKENIZERS=$(CURDIR)/.venv/tokenizers $(BIN)/python -m static_site.build --out site --app "$(APP)"
 
 # The published tokenizers, into the user's cache folder.

@@ -20,30 +20,40 @@ import streamlit
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from rjsmin import jsmin
 
+from bpe_core.kernels import build_wasm
+from bpe_core.types import TrainingConfig
 from bpe_core.views import join_modules, zip_to_text
 from static_site.browser_patterns import browser_pattern
+from static_site.engine_data import engine_data, packed_tokenizer
 from static_site.recorded_lessons import DrawnLesson, drawn_lessons
 from static_site.recorded_runs import RECORDED, stored_run, train_recorded
-from static_site.vocabularies import VOCABULARIES, stored_vocabulary
+from static_site.vocabularies import VOCABULARIES
 from ui.components import (  # they fill PARTS
     MAX_SENTENCE_LENGTH,
     PARTS,
     Door,
+    draw_rivals,  # noqa: F401
     game_data,
     live_text,  # noqa: F401
     merge_player,  # noqa: F401
+    paste_limits,
     story_data,
     token_view,  # noqa: F401
+    verdict,  # noqa: F401
 )
 from ui.corpus import MAX_TEXT_LENGTH_IN_ADDRESS
 from ui.lessons import GAME
 from ui.token_boundaries import EXAMPLES, FIRST_TEXT
+from ui.train import CUTS, DIVISIONS, FIRST_SIZE, MAX_SIZE, MIN_FREQUENCY
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parent
 BROWSER: Final = HERE / "browser"
-MAX_TEXT_LENGTH: Final = 5_000
-"""UTF-16 units of a text. The encoder takes time in the square of a pre-token's length."""
+MAX_TEXT_LENGTH: Final = 1_000_000
+"""UTF-16 units of a text whose tokens are shown."""
+MAX_BYTES_PASTED: Final = 20_000_000
+SPECIAL_TOKENS: Final = TrainingConfig().special_tokens
+LEAST_SIZE: Final = 256 + len(SPECIAL_TOKENS)
 FONTS: Final = {
     "source-sans": "SourceSansVF-Upright",
     "source-serif": "SourceSerifVariable-Roman",
@@ -180,8 +190,10 @@ def data_script(name: str, messages: Sequence[bytes]) -> str:
 
 
 def _write_data(folder: Path) -> None:
-    data = {vocabulary.id: [stored_vocabulary(vocabulary)] for vocabulary in VOCABULARIES}
+    data = {each.id: [packed_tokenizer(each.open())] for each in VOCABULARIES}
     data["story"] = [json.dumps(story_data()).encode()]
+    worker = _script(BROWSER / "engine_worker.js").encode()
+    data["engine"] = [worker, build_wasm(), engine_data().encode()]
     data["gpt2-pattern"] = [browser_pattern("gpt2").encode()]
     for recorded in RECORDED:
         data[f"run-{recorded.id}"] = stored_run(recorded, train_recorded(recorded))
@@ -225,6 +237,29 @@ def _pages(lessons: list[DrawnLesson]) -> list[SitePage]:
             },
         ),
         SitePage(
+            "train.html",
+            "train.html",
+            "train_page",
+            "Train",
+            "Join the most frequent pair of neighbours, and repeat. You choose the text, and how "
+            "often. It all happens in this tab: nothing is sent.",
+            more={
+                "data": {
+                    "amounts": [("Few pieces", 512), ("Balanced", 4_096), ("Long pieces", 16_384)],
+                    "cuts": [(cut, DIVISIONS[name]) for cut, name in CUTS.items()],
+                    "first": {
+                        "vocabSize": FIRST_SIZE,
+                        "cut": next(iter(CUTS)),
+                        "minFrequency": MIN_FREQUENCY,
+                    },
+                    "least": LEAST_SIZE,
+                    "most": MAX_SIZE,
+                    "special": SPECIAL_TOKENS,
+                    "published": [{"id": each.id, "name": each.name} for each in VOCABULARIES],
+                }
+            },
+        ),
+        SitePage(
             "merge-loop.html",
             "merge_loop.html",
             "merge_loop_page",
@@ -245,6 +280,7 @@ def _pages(lessons: list[DrawnLesson]) -> list[SitePage]:
                 "data": {
                     "text": FIRST_TEXT,
                     "max_length": MAX_TEXT_LENGTH,
+                    "limits": paste_limits(max_bytes=MAX_BYTES_PASTED, max_sent=MAX_TEXT_LENGTH),
                     "max_in_address": MAX_TEXT_LENGTH_IN_ADDRESS,
                     "choices": [
                         {"id": each.id, "name": each.name, "code": each.code}
@@ -316,6 +352,7 @@ def _html(page: SitePage, *, app: str, has_docs: bool) -> str:
     navigation = [
         ("index.html", "Start"),
         ("lessons.html", "Lessons"),
+        ("train.html", "Train"),
         ("merge-loop.html", "Merge loop"),
         ("token-boundaries.html", "Token boundaries"),
     ]

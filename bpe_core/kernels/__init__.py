@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         MIN_BYTES_OF_CALL,
         MIN_BYTES_TO_ENCODE,
         PLAIN_PYTHON,
+        build_wasm,
         compile_in_background,
         compile_kernels,
         kernels_are_compiled,

@@ -6,5 +6,7 @@ import { startFrame } from "./page_frame.js";
 import { draw } from "./stage.js";
 
 const { lesson, ...data } = JSON.parse(find(document, "#given", HTMLElement).textContent ?? "");
-draw(find(document, "[data-component='bpe.game']", HTMLElement), mountGame, data);
+const host = find(document, "[data-component='bpe.game']", HTMLElement);
+draw(host, mountGame, data);
+host.classList.add("drawn");
 startFrame(() => ["lessons", { lesson }]);

@@ -1,11 +1,9 @@
-// A visitor's words for the merge player, as `own_words` in `views/packing.py` gives them to the app.
-
-import { cut } from "./encode.js";
-import { byteString } from "./vocabulary.js";
+// A visitor's words for the merge player, as `own_words` in `views/run_packing.py` gives them to the app.
 
 /** @import { Run } from "../../ui/components/merge_player/run.js" */
 
 const MAX_WORD_LENGTH = 400; // bytes
+const utf8 = new TextEncoder();
 
 /** Return the pre-tokens of a text, each as the ids of its bytes.
     @param {string} text
@@ -16,12 +14,9 @@ export function ownWords(text, run, pattern) {
   /** @type {Map<number, number>} */
   const idOfByte = new Map();
   run.tokens.forEach((token, id) => {
-    const [byte, ...others] = typeof token === "string" ? byteString(token) : token;
-    if (byte === undefined || others.length) return;
-    const value = typeof byte === "string" ? byte.charCodeAt(0) : byte;
-    if (!idOfByte.has(value)) idOfByte.set(value, id);
+    const [byte, ...others] = typeof token === "string" ? utf8.encode(token) : token;
+    if (byte !== undefined && !others.length && !idOfByte.has(byte)) idOfByte.set(byte, id);
   });
-  return cut(text, { pattern }).map((pretoken) =>
-    Array.from(byteString(pretoken).slice(0, MAX_WORD_LENGTH), (byte) =>
-      /** @type {number} */ (idOfByte.get(byte.charCodeAt(0)))));
+  return (text.match(pattern) ?? []).map((pretoken) =>
+    Array.from(utf8.encode(pretoken).subarray(0, MAX_WORD_LENGTH), (byte) => /** @type {number} */ (idOfByte.get(byte))));
 }

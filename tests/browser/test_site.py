@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +14,10 @@ from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect
+from tokenizers import Tokenizer
 
+import bpe_core as bpe
+from bpe_core.formats import write_huggingface
 from bpe_core.tokenizer import gpt2
 from static_site.build import build, first_use_size
 from tests.browser.conftest import DESK
@@ -26,7 +31,27 @@ from ui.token_boundaries import FIRST_TEXT
 SENTENCE = "Straße, naïveté 🧩 日本語 12345"
 LESSON = "lesson-hug-words.html"
 GAME = "you-against-bpe.html"
-PAGES = ("index.html", "merge-loop.html", "token-boundaries.html", "lessons.html", GAME, LESSON)
+PAGES = (
+    "index.html",
+    "merge-loop.html",
+    "token-boundaries.html",
+    "train.html",
+    "lessons.html",
+    GAME,
+    LESSON,
+)
+TEXT = "\n".join(
+    f"Line {n} of the text: how much wood would {n % 7} woodchucks chuck, naïvely 🧩 and {n * n}?"
+    for n in range(600)
+)
+IS_DRAWN = ":is(.tile, .token, .cards li, pre, #own-text)"
+CANCEL_AT_A_MERGE = """
+new MutationObserver(() => {
+  if (document.querySelector("#pace").textContent.startsWith("Merge"))
+    document.querySelector("#cancel").click();
+}).observe(document.querySelector("#pace"), { childList: true });
+"""
+DEAF_WORKER = "globalThis.Worker = class extends EventTarget { postMessage() {} };"
 IS_STORED = """async () => {
   await navigator.serviceWorker.ready;
   return (await caches.keys()).length;
@@ -95,6 +120,184 @@ def ids_shown(page: Page | FrameLocator) -> Callable[[list[int]], None]:
     return lambda expected: expect(ids).to_have_text(" ".join(map(str, expected)))
 
 
+def train_on(page: Page, text: str) -> None:
+    """Train on a text on the open page, until its verdict is there."""
+    page.get_by_label("Text", exact=True).fill(text)
+    page.get_by_role("button", name="Train", exact=True).click()
+    expect(page.get_by_role("heading", name="Trained")).to_be_focused()
+    expect(page.locator("#verdict .verdict")).to_be_visible()
+
+
+def opened_by_tokenizers(page: Page, folder: Path) -> Tokenizer:
+    """Download tokenizer.json, and open it with Hugging Face's library."""
+    with page.expect_download() as started:
+        page.get_by_role("link", name="tokenizer.json").click()
+    assert started.value.suggested_filename == "tokenizer.json"
+    path = folder / "tokenizer.json"
+    started.value.save_as(path)
+    return Tokenizer.from_file(str(path))
+
+
+def test_a_pasted_text_becomes_a_tokenizer_that_stays_until_it_is_deleted(
+    fresh_context: BrowserContext, address: str, tmp_path: Path
+) -> None:
+    page = fresh_context.new_page()
+    page.goto(f"{address}/train.html")
+    page.get_by_role("spinbutton", name="Vocabulary size").fill("700")
+    train_on(page, TEXT)
+    assert page.url == f"{address}/train.html?size=700"  # never the text
+    # What is held out begins at a line.
+    start = TEXT.encode().rindex(b"\n", 0, round(0.92 * len(TEXT.encode()))) + 1
+    training, held_out = TEXT.encode()[:start].decode(), TEXT.encode()[start:].decode()
+    expected = bpe.train([training], vocab_size=700, min_frequency=2)
+    expect(page.locator("#result-sentence")).to_contain_text(f"{len(expected.merges)} merges")
+    expect(page.locator("#tokens")).to_have_text(f"{expected.tokens_after[-1]:,}")
+    ids = expected.tokenizer.encode(held_out)
+    on_new = f"{len(held_out.encode()) / len(ids):.2f} on text it never saw"
+    expect(page.locator("#on-new")).to_have_text(on_new)
+    opened = opened_by_tokenizers(page, tmp_path)
+    assert opened.encode(held_out).ids == ids
+    expect(page.locator("#rivals")).to_contain_text(f"{len(gpt2().encode(held_out)):,}")
+    page.get_by_role("button", name="Add GPT-4o").click()
+    counted = f"{len(opened_by_name('o200k_base').encode(held_out)):,}"
+    expect(page.locator("#rivals")).to_contain_text(counted)
+    expect(page.get_by_role("button", name="Add GPT")).to_be_hidden()
+
+    page.reload()
+    expect(page.get_by_label("Text", exact=True)).to_have_value(TEXT)
+    page.get_by_role("link", name="Watch it learn").click()
+    expect(page.get_by_role("link", name="Yours")).to_have_attribute("aria-current", "true")
+    page.get_by_role("button", name="Last: after all merges").click()
+    expect(page.locator(".player")).to_contain_text(f"{len(expected.merges):,}")
+    page.goto(f"{address}/token-boundaries.html?tokenizer=own&text=woodchucks+chuck")
+    ids_shown(page)(expected.tokenizer.encode("woodchucks chuck"))
+    page.get_by_role("radio", name="GPT-2").check()
+    ids_shown(page)(gpt2().encode("woodchucks chuck"))
+
+    page.goto(f"{address}/train.html")
+    page.get_by_role("button", name="Delete this run").click()
+    expect(page.get_by_label("Text", exact=True)).to_have_value("")
+    page.reload()
+    expect(page.get_by_role("heading", name="What you will get")).to_be_visible()
+    page.goto(f"{address}/merge-loop.html?run=own")
+    expect(page.locator("#problem")).to_contain_text("No run of yours")
+
+
+def test_a_training_is_cancelled_and_one_that_was_interrupted_can_begin_again(
+    fresh_context: BrowserContext, address: str
+) -> None:
+    page = fresh_context.new_page()
+    page.goto(f"{address}/train.html?size=16384&least=1")
+    page.evaluate(CANCEL_AT_A_MERGE)
+    drawn = random.Random(1)
+    words = ["".join(drawn.choices("abcdefghij", k=9)) for _ in range(60_000)]
+    page.get_by_label("Choose files").set_input_files(
+        {"name": "a.txt", "mimeType": "text/plain", "buffer": " ".join(words).encode()}
+    )
+    page.get_by_role("button", name="Train", exact=True).click()
+    expect(page.locator("#badge")).to_have_text("stopped early")
+    page.close()
+    interrupted = fresh_context.new_page()
+    interrupted.add_init_script(DEAF_WORKER)
+    interrupted.goto(f"{address}/train.html")
+    expect(interrupted.locator("#documents")).to_contain_text("a.txt")
+    interrupted.get_by_role("button", name="Train", exact=True).click()
+    expect(interrupted.get_by_role("button", name="Cancel")).to_be_visible()
+    interrupted.close()
+    page = fresh_context.new_page()
+    page.goto(f"{address}/train.html")
+    expect(page.locator("#problem")).to_contain_text("interrupted before it ended")
+    expect(page.locator("#documents")).to_contain_text("a.txt")
+
+
+def test_what_cannot_be_trained_is_told_in_a_sentence(
+    fresh_context: BrowserContext, address: str, tmp_path: Path
+) -> None:
+    page = fresh_context.new_page()
+    page.goto(f"{address}/train.html")
+    problem, remarks = page.locator("#problem"), page.locator("#remarks")
+    train = page.get_by_role("button", name="Train", exact=True)
+    train.click()
+    expect(problem).to_contain_text("Paste a text or choose a file first")
+    huge = tmp_path / "huge.txt"
+    with huge.open("wb") as file:
+        file.truncate(200_000_001)
+    page.get_by_label("Choose files").set_input_files(huge)
+    expect(problem).to_contain_text("With huge.txt the text would have 200 MB. Up to 200 MB")
+    for name, data, place, said in (
+        ("a.bin", bytes(90), problem, "a.bin is not text: 90 of its 90 bytes are NUL"),
+        ("a.txt", b"caf\xe9 caf\xe9", remarks, "U+FFFD in 2 places; the first is 0xE9 at byte 3"),
+    ):
+        page.get_by_label("Choose files").set_input_files(
+            {"name": name, "mimeType": "", "buffer": data}
+        )
+        expect(place).to_contain_text(said)
+    page.get_by_role("spinbutton", name="Vocabulary size").fill("12")
+    train.click()
+    expect(problem).to_contain_text("Expected a vocabulary size from 257 to 1,000,000")
+    for script, said in (
+        ("delete globalThis.WebAssembly", "This browser has no WebAssembly"),
+        ("globalThis.Worker = class { constructor() { throw new Error('no'); } }", "blocked"),
+    ):
+        old = fresh_context.new_page()
+        old.add_init_script(script)
+        old.goto(f"{address}/train.html")
+        old.get_by_label("Text", exact=True).fill("hug hugs")
+        old.get_by_role("button", name="Train", exact=True).click()
+        expect(old.locator("#problem")).to_contain_text(said)
+        expect(old.get_by_label("Text", exact=True)).to_have_value("hug hugs")
+        old.close()
+
+
+def test_a_tokenizer_file_is_opened_or_refused_with_a_reason(
+    fresh_context: BrowserContext, address: str
+) -> None:
+    page = fresh_context.new_page()
+    page.goto(f"{address}/token-boundaries.html?text=hug+hugs")
+    made = bpe.train([TEXT], vocab_size=400, pretokenizer="cl100k").tokenizer
+    word_piece = json.dumps({"model": {"type": "WordPiece", "vocab": {}}}).encode()
+    choose = page.get_by_label("Open a tokenizer.json")
+    for data, said in ((b"{", "It is not JSON"), (word_piece, "got WordPiece. Open it in the app")):
+        choose.set_input_files({"name": "other.json", "mimeType": "", "buffer": data})
+        expect(page.locator("#problem")).to_contain_text(said)
+    ids_shown(page)(gpt2().encode("hug hugs"))
+    choose.set_input_files(
+        {"name": "tokenizer.json", "mimeType": "", "buffer": write_huggingface(made)}
+    )
+    ids_shown(page)(made.encode("hug hugs"))
+    expect(page.get_by_role("radio", name="tokenizer.json")).to_be_checked()
+    page.get_by_role("radio", name="GPT-2").check()
+    fresh_context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("text => navigator.clipboard.writeText(text)", TEXT * 10)
+    field = page.get_by_label("Your text")
+    field.press("Control+A")
+    field.press("Control+V")
+    expect(page.locator(".opened")).to_contain_text("Long text")
+    expect(page.locator(".view .figures")).to_contain_text(
+        f"{len(gpt2().encode(TEXT * 10)):,} tokens"
+    )
+
+
+def test_training_works_by_keyboard(fresh_context: BrowserContext, address: str) -> None:
+    page = fresh_context.new_page()
+    page.goto(f"{address}/train.html")
+    page.get_by_label("Text", exact=True).focus()
+    page.keyboard.insert_text(TEXT)
+    pressed: list[str] = []
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        pressed.append(page.evaluate("document.activeElement.id || document.activeElement.name"))
+        if pressed[-1] == "amount":
+            page.keyboard.press("ArrowLeft")
+        if pressed[-1] == "train":
+            break
+    assert pressed[:2] == ["amount", "size"]
+    assert pressed[-1] == "train"
+    expect(page.get_by_role("spinbutton", name="Vocabulary size")).to_have_value("512")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Trained")).to_be_focused()
+
+
 def test_a_sentence_goes_from_the_loop_to_both_tokenizers(
     fresh_context: BrowserContext, address: str
 ) -> None:
@@ -160,8 +363,10 @@ def test_all_pages_are_there_offline_after_the_first(
     # Nothing answers at this address any more.
     for file in PAGES:
         page.goto(f"{found}/{file}?embed=0")
-        expect(page.locator(":is(.tile, .token, .cards li)").first).to_be_attached()
+        expect(page.locator(IS_DRAWN).first).to_be_attached()
         expect(page.locator("link[href='fonts.css']")).to_be_attached()
+    page.goto(f"{found}/train.html")
+    train_on(page, TEXT)
     assert (
         page.evaluate("async () => (await document.fonts.load('16px \"Source Sans\"')).length") == 1
     )
@@ -230,11 +435,17 @@ def test_a_page_of_another_origin_frames_the_site(
         expect(inside.get_by_role("link", name="Open in BPE Explorer")).to_be_visible()
 
 
-def test_pages_work_from_a_folder(fresh_context: BrowserContext, site: Path) -> None:
+def test_pages_work_from_a_folder(
+    fresh_context: BrowserContext, site: Path, tmp_path: Path
+) -> None:
     page = fresh_context.new_page()
     page.goto(f"{(site / 'token-boundaries.html').as_uri()}?text=hug")
     ids_shown(page)(gpt2().encode("hug"))
-    page.goto((site / "merge-loop.html").as_uri())
+    page.goto((site / "train.html").as_uri())
+    train_on(page, TEXT)
+    assert opened_by_tokenizers(page, tmp_path).encode("woodchuck").ids
+    page.get_by_role("link", name="Watch it learn").click()
+    expect(page.get_by_role("link", name="Yours")).to_have_attribute("aria-current", "true")
     expect(page.locator(".words .tile").first).to_be_visible()
 
 
@@ -254,10 +465,13 @@ def test_pages_are_accessible_and_fit(
         page.goto(f"{address}/{file}")
         if file == LESSON:
             page.get_by_role("button", name="Show me").click()
-        expect(page.locator(":is(.tile, .token, .cards li, pre)").first).to_be_visible()
+        if file == "train.html":
+            train_on(page, TEXT)
+            page.locator("#cuts summary").click()
+        expect(page.locator(IS_DRAWN).first).to_be_visible()
         assert broken_rules(page) == [], file
         assert page.evaluate("document.documentElement.scrollWidth") <= width, file
-        if file != LESSON:  # whose answer moves what is below it
+        if file not in (LESSON, "train.html"):  # whose answer moves what is below it
             assert page.evaluate("shifted") < MAX_SHIFTED, file
     context.close()
 

@@ -3,26 +3,13 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { unpack } from "../../ui/components/merge_player/run.js";
-import { Engine } from "../../static_site/browser/engine/engine.js";
 import { readTokenizerJson, unpackTokenizer } from "../../static_site/browser/engine/tokenizer_file.js";
-import serve from "../../static_site/browser/engine/worker.js";
-import { decodeBase64, fromEngine, wasmKernels } from "./python.js";
+import { decodeBase64, engineInNode, fromEngine } from "./python.js";
 
 const { data, runs, large, tokenizers } = fromEngine();
-const wasm = wasmKernels();
 const utf8 = new TextEncoder();
 
-async function start() {
-  const { port1, port2 } = new MessageChannel();
-  serve(port1);
-  port1.start();
-  port1.unref();
-  const engine = await Engine.start(port2, wasm, JSON.parse(data));
-  port2.unref();
-  return engine;
-}
-
-const engine = await start();
+const engine = await engineInNode(data);
 
 /** Return a message with its arrays, so that a difference can be read. */
 function readable(message) {
@@ -96,8 +83,8 @@ for (const { name, json, packed, texts, places } of tokenizers) {
     });
 
     test("have the ids and the places that bpe_core gives them", async () => {
-      const { handle, tokens, special } = await engine.open({ json });
-      assert.ok(tokens.starts.length > 900 && special.length > 0);
+      const { handle, vocabSize, special } = await engine.open({ json });
+      assert.ok(vocabSize >= 900 && special.length > 0);
       assert.ok(texts.length > 3000);
       for (const [i, [text, ids]] of texts.entries()) {
         const found = await engine.encode(handle, text);

@@ -18,8 +18,10 @@ from bpe_core.corpus import load_sample, parallel_texts
 from bpe_core.tokenizer import boundaries
 from bpe_core.unicode import class_runs
 from bpe_core.views import find_longest_word, own_words, pack_boundaries
+from static_site.browser_patterns import browser_pattern
+from static_site.engine_data import engine_data, packed_tokenizer
 from static_site.recorded_runs import RECORDED, RecordedRun, stored_run, train_recorded
-from static_site.vocabularies import VOCABULARIES, Vocabulary, stored_vocabulary
+from static_site.vocabularies import VOCABULARIES, Vocabulary
 from tests.js.from_python import CONTROLS, LONG, MARKUP, SCRIPTS
 from tests.oracles import TOKENIZERS
 
@@ -36,6 +38,8 @@ def main() -> None:
     texts = [*all_texts()]
     json.dump(
         {
+            "data": engine_data(),
+            "pattern": browser_pattern("gpt2"),
             "vocabularies": [encoded(vocabulary, texts) for vocabulary in VOCABULARIES],
             "runs": [own(recorded) for recorded in RECORDED],
         },
@@ -68,7 +72,8 @@ def all_texts() -> Iterator[str]:
 def encoded(vocabulary: Vocabulary, texts: list[str]) -> dict[str, Any]:
     encoder = vocabulary.open()
     return {
-        "stored": base64.b64encode(stored_vocabulary(vocabulary)).decode(),
+        "name": vocabulary.name,
+        "stored": base64.b64encode(packed_tokenizer(encoder)).decode(),
         "texts": list(zip(texts, encoder.encode_batch(texts), strict=True)),
         "packed": [
             [text, pack_boundaries(found, encoder), find_longest_word(found, encoder)]

@@ -4,6 +4,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Engine } from "../../static_site/browser/engine/engine.js";
+import serve from "../../static_site/browser/engine/worker.js";
 
 const PYTHON = ".venv/bin/python";
 const OPTIONS = { encoding: "utf-8", maxBuffer: 1 << 28 };
@@ -28,6 +30,11 @@ export function fromEngine() {
   return JSON.parse(execFileSync(PYTHON, ["-m", "tests.js.from_engine"], OPTIONS));
 }
 
+/** Return what `from_own_runs.py` prints. */
+export function fromOwnRuns() {
+  return JSON.parse(execFileSync(PYTHON, ["-m", "tests.js.from_own_runs"], OPTIONS));
+}
+
 /** Return the kernels as a WebAssembly module. */
 export function wasmKernels() {
   const folder = mkdtempSync(join(tmpdir(), "kernels-"));
@@ -38,6 +45,18 @@ export function wasmKernels() {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Return the engine, answered in this thread.
+    @param {string} data What `engine_data` returns. */
+export async function engineInNode(data) {
+  const { port1, port2 } = new MessageChannel();
+  serve(port1);
+  port1.start();
+  port1.unref();
+  const engine = await Engine.start(port2, wasmKernels(), JSON.parse(data));
+  port2.unref();
+  return engine;
 }
 
 /** Return the values of Python literals, each as JSON. */

@@ -1,32 +1,32 @@
-// The static site's encoder: thousands of texts become the tokens that bpe_core makes of them.
+// Texts on the static site: the engine, given a tokenizer as the site stores it, makes of thousands of them the
+// tokens that bpe_core makes, and packs them as the app does.
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { unpackRun } from "../../ui/components/merge_player/run.js";
-import { encodePretokens } from "../../static_site/browser/encode.js";
 import { ownWords } from "../../static_site/browser/own_words.js";
-import { findLongestWord, packNumbers, packTokens } from "../../static_site/browser/pack_tokens.js";
-import { readVocabulary } from "../../static_site/browser/vocabulary.js";
-import { decodeBase64, fromSite } from "./python.js";
+import { packNumbers } from "../../static_site/browser/pack_tokens.js";
+import { decodeBase64, engineInNode, fromSite } from "./python.js";
 
-const { vocabularies, runs } = fromSite();
-const opened = vocabularies.map(({ stored, ...expected }) => ({ vocabulary: readVocabulary(decodeBase64(stored)), ...expected }));
+const { data, pattern, vocabularies, runs } = fromSite();
+const engine = await engineInNode(data);
 
-for (const { vocabulary, texts, packed } of opened) {
-  suite(`texts under ${vocabulary.name}`, () => {
-    test("have the ids that bpe_core gives them", () => {
+for (const { name, stored, texts, packed } of vocabularies) {
+  suite(`texts under ${name}`, () => {
+    test("have the ids that bpe_core gives them, and are packed byte for byte as the app packs them", async () => {
+      const { handle } = await engine.open({ packed: decodeBase64(stored).buffer });
       assert.ok(texts.length > 3000);
-      for (const [text, ids] of texts) assert.deepEqual(encodePretokens(text, vocabulary).flat(), ids, JSON.stringify(text));
-    });
-
-    test("are packed byte for byte as the app packs them, and opened at the same token", () => {
+      for (const [text, ids] of texts) {
+        assert.deepEqual([...(await engine.encode(handle, text)).ids], ids, JSON.stringify(text));
+      }
       for (const [text, message, longest] of packed) {
         const { unknown, ...table } = message.table; // unused in the browser
         assert.equal(unknown, null);
-        const pretokens = encodePretokens(text, vocabulary);
-        assert.deepEqual(packTokens(pretokens, vocabulary), { ...message, table }, JSON.stringify(text));
-        assert.equal(findLongestWord(pretokens.flat(), vocabulary), longest, JSON.stringify(text));
+        const shown = await engine.show(handle, text);
+        assert.deepEqual(shown, { packed: { ...message, table }, longest }, JSON.stringify(text));
       }
+      const all = texts.map(([text]) => text);
+      assert.equal(await engine.count(handle, all), texts.reduce((n, [, ids]) => n + ids.length, 0));
     });
   });
 }
@@ -39,9 +39,8 @@ test("numbers take the smallest type that holds them", () => {
 });
 
 test("a visitor's words start as the symbols that bpe_core starts with", () => {
-  const [{ vocabulary }] = opened;
   for (const { stored, own_words: expected } of runs) {
     const run = unpackRun(decodeBase64(stored), { isSaved: false });
-    for (const [text, words] of expected) assert.deepEqual(ownWords(text, run, vocabulary.pattern), words);
+    for (const [text, words] of expected) assert.deepEqual(ownWords(text, run, new RegExp(pattern, "gu")), words);
   }
 });

@@ -18,11 +18,12 @@
     @import { EngineData } from "./cutting.js"
     @import { Replay } from "./replay.js"
     @import { Table } from "./tokenizer_file.js"
-    @import { Progress, Run, TrainingOptions } from "./training.js" */
+    @import { Progress, Run, TrainingOptions } from "./training.js"
+    @import { ShownTokens } from "../pack_tokens.js" */
 
-/** @typedef {{ handle: number, memory: number } & Pick<Table, "cut" | "tokens" | "special">} Opened A tokenizer in
-    the engine: its number there, the bytes of memory it takes, the name of its cut, the bytes of its tokens,
-    and its special tokens with their ids. */
+/** @typedef {{ handle: number, memory: number, vocabSize: number } & Pick<Table, "cut" | "special">} Opened A
+    tokenizer in the engine: its number there, the bytes of memory it takes, how many tokens it has, the name of its
+    cut, and its special tokens with their ids. */
 
 export class Engine {
   #port;
@@ -96,6 +97,22 @@ export class Engine {
       @returns {Promise<Encoded>} */
   encode(handle, text) {
     return this.#ask("encode", { handle, text });
+  }
+
+  /** Return the tokens of a text, packed for the token view.
+      @param {number} handle
+      @param {string} text
+      @returns {Promise<ShownTokens>} */
+  show(handle, text) {
+    return this.#ask("show", { handle, text });
+  }
+
+  /** Return how many tokens texts have together.
+      @param {number} handle
+      @param {string[]} texts
+      @returns {Promise<number>} */
+  count(handle, texts) {
+    return this.#ask("count", { handle, texts });
   }
 
   /** Free a tokenizer's memory.

@@ -441,8 +441,9 @@ function packWords(run, starts, words) {
   };
 }
 
-/** @param {Uint8Array} token */
-function asToken(token) {
+/** Return a token as text if its bytes are UTF-8.
+    @param {Uint8Array} token */
+export function asToken(token) {
   try {
     return STRICT_UTF8.decode(token);
   } catch {

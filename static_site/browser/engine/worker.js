@@ -1,5 +1,6 @@
 // The engine in a Web Worker: it answers the messages of `engine.js`.
 
+import { TokenPacker } from "../pack_tokens.js";
 import { Cut } from "./cutting.js";
 import { Encoder } from "./encoding.js";
 import { Memory } from "./memory.js";
@@ -14,8 +15,8 @@ import { train } from "./training.js";
 export default function serve(port) {
   /** @type {{ module: WebAssembly.Module, data: EngineData }} */
   let engine;
-  /** @type {Map<number, Encoder>} */
-  const encoders = new Map();
+  /** @type {Map<number, { encoder: Encoder, packer: TokenPacker }>} */
+  const tokenizers = new Map();
   let isCancelled = false;
 
   /** @type {Record<string, (given: any, id: number) => unknown>} */
@@ -38,16 +39,25 @@ export default function serve(port) {
     open({ json, packed, run }, id) {
       const table = run ? tableOfRun(run) : packed ? unpackTokenizer(packed) : readTokenizerJson(json, engine.data);
       const memory = new Memory(engine.module);
-      encoders.set(id, new Encoder(memory, engine.data, new Cut(memory, engine.data, table.cut), table));
-      return { handle: id, memory: memory.size, cut: table.cut, tokens: table.tokens, special: table.special };
+      const encoder = new Encoder(memory, engine.data, new Cut(memory, engine.data, table.cut), table);
+      tokenizers.set(id, { encoder, packer: new TokenPacker(table) });
+      const { starts } = table.tokens;
+      const vocabSize = starts.reduce((n, start, id) => n + Number(start < starts[id + 1]), 0);
+      return { handle: id, memory: memory.size, cut: table.cut, vocabSize, special: table.special };
     },
     encode({ handle, text }) {
-      const encoder = encoders.get(handle);
-      if (!encoder) throw new Error("The tokenizer is closed.");
-      return encoder.encode(text);
+      return find(handle).encoder.encode(text);
+    },
+    show({ handle, text }) {
+      const { encoder, packer } = find(handle);
+      return packer.pack(encoder.encode(text));
+    },
+    count({ handle, texts }) {
+      const { encoder } = find(handle);
+      return texts.reduce((/** @type {number} */ n, /** @type {string} */ text) => n + encoder.encode(text).ids.length, 0);
     },
     close({ handle }) {
-      encoders.delete(handle);
+      tokenizers.delete(handle);
     },
     packRun({ run, more }) {
       return packRun(run, more);
@@ -59,6 +69,13 @@ export default function serve(port) {
       return writeTokenizerJson(run, engine.data);
     },
   };
+
+  /** @param {number} handle */
+  function find(handle) {
+    const found = tokenizers.get(handle);
+    if (!found) throw new Error("The tokenizer is closed.");
+    return found;
+  }
 
   port.addEventListener("message", async (/** @type {MessageEvent} */ { data: { id, task, given } }) => {
     try {

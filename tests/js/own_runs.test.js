@@ -1,0 +1,88 @@
+// What the site makes of a run that was trained there, of texts and of figures is what the app makes of them.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { packMerges, packRun } from "../../static_site/browser/engine/replay.js";
+import { blockStarts, openingStep, stopSentence } from "../../static_site/browser/own_run/replaying.js";
+import { divide, readText } from "../../static_site/browser/own_run/own_text.js";
+import { byHeartSentence, judge, resultSentence, rivalRow } from "../../static_site/browser/own_run/verdict_words.js";
+import { decodeBase64, fromOwnRuns } from "./python.js";
+
+const { runs, verdicts, files } = fromOwnRuns();
+
+/** @returns A run as the engine returns it. */
+function asRun({ letters, wordCounts, merges, counts, tokensAfter, joinedAt, ...rest }) {
+  return {
+    ...rest,
+    merges: Int32Array.from(merges),
+    counts: Float64Array.from(counts),
+    tokensAfter: Float64Array.from(tokensAfter),
+    joinedAt: Int32Array.from(joinedAt),
+    words: { letters: decodeBase64(letters), counts: Float64Array.from(wordCounts) },
+  };
+}
+
+/** @returns A message's header, and its bytes after the header. */
+function opened(message) {
+  const size = new DataView(message.buffer, message.byteOffset).getUint32(0, true);
+  return [JSON.parse(new TextDecoder().decode(message.subarray(4, 4 + size))), Buffer.from(message.subarray(4 + size))];
+}
+
+test("runs are packed byte for byte as the app packs them", async () => {
+  for (const { run, ribbon, player } of runs) {
+    const made = asRun(run);
+    const opening = await openingStep(made, (start, stop) => packMerges(made, start, stop, "own"));
+    const more = { player: "own", opening, starts: blockStarts(made), ending: stopSentence(made), end: { ribbon } };
+    assert.deepEqual(opened(packRun(made, more)), opened(decodeBase64(player)));
+  }
+  const [header] = opened(decodeBase64(runs.at(-1).player));
+  assert.ok(header.block_starts.length > 3);
+});
+
+test("a run's sentences are the app's", () => {
+  for (const { run, result, byHeart } of runs) {
+    const made = asRun(run);
+    assert.equal(resultSentence(made), result);
+    for (const [gap, sentence] of byHeart) assert.equal(byHeartSentence(made.counts, gap), sentence);
+  }
+});
+
+test("verdicts have the app's figures and words", () => {
+  const sentences = new Set();
+  for (const { own, other, heldOut, sentence, remedy, row } of verdicts) {
+    const found = judge(own, other, heldOut);
+    assert.deepEqual(found.sentence, sentence);
+    if (remedy) assert.equal(found.aside, remedy);
+    assert.deepEqual(rivalRow(own, other, 1), { ...row, facts: "Byte-level BPE, encoded in this tab." });
+    sentences.add(sentence.map(([text]) => text).join(""));
+  }
+  assert.ok(sentences.size > 20);
+});
+
+test("files are read as the app reads them, or refused in its words", () => {
+  for (const { bytes, text, remark, error } of files) {
+    const read = () => readText(decodeBase64(bytes), "a.txt");
+    if (error) {
+      assert.throws(read, { message: error });
+      continue;
+    }
+    assert.equal(new TextDecoder("utf-8", { ignoreBOM: true }).decode(read().bytes), text);
+    assert.equal(read().remark, remark);
+  }
+});
+
+test("about 8 % of a text is held out, at a line or a word, and whole documents of many", () => {
+  const documents = (...texts) => texts.map((text, i) => ({ name: `${i}.txt`, bytes: new TextEncoder().encode(text) }));
+  const lines = Array.from({ length: 200 }, (_, i) => `${i} né 日本\n`).join("");
+  const decode = (parts) => parts.map((part) => new TextDecoder().decode(part));
+  const one = divide(documents(lines));
+  assert.equal(decode(one.training)[0] + one.heldOut.texts[0], lines);
+  assert.ok(one.heldOut.texts[0].startsWith("184 "), one.heldOut.texts[0].slice(0, 20));
+  const words = "größere Wörter ".repeat(50);
+  const other = divide(documents(words));
+  assert.equal(decode(other.training)[0] + other.heldOut.texts[0], words);
+  assert.ok(other.heldOut.texts[0].startsWith(" "));
+  assert.deepEqual(divide(documents("a".repeat(900), "short")).heldOut, { texts: [], nBytes: 0, how: "", nDocuments: 0 });
+  const many = divide(documents(...Array.from({ length: 50 }, (_, i) => `document ${i}\n`.repeat(20))));
+  assert.deepEqual([many.heldOut.how, many.heldOut.nDocuments, many.training.length], ["documents", 4, 46]);
+});
