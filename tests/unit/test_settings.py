@@ -82,11 +82,11 @@ def test_a_server_does_not_start_with_an_invalid_setting() -> None:
 def test_the_limits_that_the_app_enforces_are_the_settings() -> None:
     code = (
         "import app\n"
-        "from ui.shell import file_upload\n"
+        "from ui.shell import form_fields\n"
         "from ui.storage import keeping\n"
         "from ui.work import jobs\n"
         "print(keeping.MAX_BYTES_KEPT, keeping.DAYS_KEPT_UNOPENED, jobs.TRAIN.max_waiting,\n"
-        "      file_upload.MAX_BYTES)\n"
+        "      form_fields.MAX_BYTES)\n"
     )
     chosen = {"STORE_GB": "0.5", "DAYS_KEPT": "7", "UPLOADS_MB": "160", "QUEUE": "3"}
     named = {PREFIX + name: value for name, value in chosen.items()}
