@@ -7,7 +7,7 @@ Open `corpus` first, then `read_corpus`. `file_kinds` recognises files by their 
 bytes; `readers`, `archives`, `tables` and `text_decoding` read them within a `budget`, Parquet
 files in their own process (`parquet_process`). `separated` finds the rows of CSV, `json_rows` those
 of JSON, and `encoding_guess` the encoding of what is not UTF-8. `samples` has the built-in corpora,
-`held_out` chooses the part kept from training, `held_out_file` writes it, `trained_on` recognises
+`held_out` chooses the part kept from training, `trained_on` recognises
 what a tokenizer was trained on, `spans` where to cut, and `composition` returns the shares of
 files, file types and scripts. `filed_texts` has documents that stay on disk, read one at a time or
 piece by piece, and `corpus_files` a large corpus of which only figures are in memory. `word_counts`
@@ -69,11 +69,10 @@ if TYPE_CHECKING:
         check_by,
         check_split_by,
     )
-    from bpe_core.corpus.held_out_file import HELD_OUT_MARK, held_out_lines
     from bpe_core.corpus.json_rows import Row, are_json_lines, row_in, values_on
     from bpe_core.corpus.notes import Note, NoteGroup, group_notes, listed
     from bpe_core.corpus.parquet import damage_named, is_counts, open_parquet_file
-    from bpe_core.corpus.read import read_corpus, stream_corpus
+    from bpe_core.corpus.read import HELD_OUT_MARK, held_out_lines, read_corpus, stream_corpus
     from bpe_core.corpus.readers import (
         NamedFile,
         ReadOptions,

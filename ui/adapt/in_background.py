@@ -42,7 +42,7 @@ class Order:
     general_id: str = GENERAL_TEXTS[0]
     """The sample that is shown as a general text at first."""
     held_out_by: str | None = None
-    """As `divide` in `held_out_text` takes it."""
+    """As `divide` takes it."""
 
     @property
     def id(self) -> str:

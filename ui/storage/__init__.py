@@ -4,8 +4,8 @@ In: a finished run, an upload or a long text. Out: an id for the address, which 
 was stored.
 
 Open `keeping` first, which keeps an entry completely or not at all, and deletes what nobody has
-opened for long. `run_store` stores runs, `run_files` what is kept next to each, `upload_store`
-visitors' files, texts and corpora, and `base_tokenizer` the tokenizer that a run extends.
+opened for long. `run_store` stores runs, `run_files` what is kept next to each, and `upload_store`
+visitors' files, texts and corpora.
 """
 
 from typing import TYPE_CHECKING
@@ -14,17 +14,20 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from ui.storage.base_tokenizer import (
+    from ui.storage.keeping import DAYS_KEPT_UNOPENED, os_errors_as_not_kept, start_sweeping
+    from ui.storage.run_files import (
+        MAX_KEPT,
         BaseName,
+        CorpusOrigin,
         Extension,
+        FolderCheck,
+        RunCorpus,
+        Source,
         extended_title,
         read_base,
         text_title,
         write_base,
     )
-    from ui.storage.held_out_text import HELD_OUT_SEED, UPLOAD_HELD_OUT, divide, upload_held_out
-    from ui.storage.keeping import DAYS_KEPT_UNOPENED, os_errors_as_not_kept, start_sweeping
-    from ui.storage.run_files import MAX_KEPT, CorpusOrigin, FolderCheck, RunCorpus, Source
     from ui.storage.run_store import (
         SAMPLE_FOLDER,
         SAMPLE_RUN_ID,
@@ -45,7 +48,10 @@ if TYPE_CHECKING:
         write_run,
     )
     from ui.storage.upload_store import (
+        HELD_OUT_SEED,
+        UPLOAD_HELD_OUT,
         UploadedCorpus,
+        divide,
         keep_sentences,
         keep_text,
         keep_tokenizer,
@@ -57,6 +63,7 @@ if TYPE_CHECKING:
         open_uploaded,
         tokenizer_files,
         upload_folder,
+        upload_held_out,
     )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

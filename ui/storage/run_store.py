@@ -41,9 +41,9 @@ from bpe_core.formats import run_archive
 from bpe_core.runs import TrainingRun
 from ui.host import cached, server_cache
 from ui.look import RunName
-from ui.storage.base_tokenizer import BaseName
 from ui.storage.keeping import kept_folder, new_folder, os_errors_as_not_kept
 from ui.storage.run_files import (
+    BaseName,
     CorpusOrigin,
     FolderCheck,
     RunCorpus,
