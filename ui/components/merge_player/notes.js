@@ -14,6 +14,7 @@ import { mergesSaved, traced } from "./run.js";
     @property {Mode} shownMode What is shown instead while a question is asked.
     @property {Scene | null} scene
     @property {number} n The number of words that fit.
+    @property {boolean} [isCountable] Whether the answer to a question can be counted in them.
     @property {{ words: Word[], problem: string }} own */
 
 const COLOURED = "Tiles are coloured once merged.";
@@ -30,6 +31,7 @@ export function formatTitle({ mode, scene }) {
     @param {Shown} shown */
 export function formatNote(run, shown) {
   const { mode, shownMode, scene, n } = shown;
+  if (shown.isCountable) return "Count it here: a word counts as often as the number before it says. The answer leads in these words too.";
   if (shownMode !== mode) return "Some of the most frequent words. The words that the merge changes are shown after your guess.";
   if (mode === "yours") return noteOfOwn(shown);
   if (mode === "frequent" || (!scene && mergesSaved(run))) {

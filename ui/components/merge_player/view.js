@@ -2,6 +2,7 @@
 
 import { find } from "../shared/elements.js";
 import { counted, grouped } from "../shared/numbers.js";
+import { wordsToCount } from "./countable.js";
 import { EndView } from "./end.js";
 import { tilesAround, writeCandidates, writeQuestion, writeVerdict } from "./guess_view.js";
 import { Guesses } from "./guesses.js";
@@ -42,6 +43,8 @@ export class PlayerView {
     /** @type {Scene | null} */
     this.scene = null;
     this.shown = 0;
+    /** Whether the answer to the question can be counted in the words shown. */
+    this.isCountable = false;
     /** The scenes of each block, and the number of cells that they were computed for.
         @type {WeakMap<Block, { room: string, scenes: Scene[] }>} */
     this.scenes = new WeakMap();
@@ -121,6 +124,10 @@ export class PlayerView {
       this.scene = this.guesses.on ? findScene(block, merge) : sceneAt(this.scenesFor(block, columns, rows), merge);
       words = Array.from(this.scene?.words ?? [], (word) => block.words[word]);
     }
+    const asked = !own && this.guesses.isAsking(run, step) ? blockAt(run, step) : undefined;
+    const toCount = asked && wordsToCount(run, asked, step, { room: rows * columns, columns });
+    this.isCountable = Boolean(toCount);
+    if (toCount) words = toCount;
     const from = this.scene?.from ?? 0;
     this.shown = this.grid.lay(run, words, { columns, rows, from, inOrder: own, fade });
   }
@@ -185,7 +192,7 @@ export class PlayerView {
     this.find(".race-note").textContent = hides ? HIDDEN_PAIRS : raceNote(run, step, pairs);
     this.drawReason(step, pairs, asking);
     const { mode, scene, own } = this;
-    const shown = { mode, shownMode: this.shownMode(step), scene, n: this.shown, own };
+    const shown = { mode, shownMode: this.shownMode(step), scene, n: this.shown, own, isCountable: this.isCountable };
     this.find(".words-part h2").textContent = formatTitle(shown);
     this.find(".note").textContent = formatNote(run, shown);
   }
