@@ -18,6 +18,8 @@ from functools import cached_property
 from pathlib import Path
 from types import FrameType
 
+from tests.unit.test_imports import House, names_with_a_cycle
+
 PACKAGES = ("bpe_core", "bpe_scale", "ui", "pages")
 LIBRARY = ("bpe_core", "bpe_scale")
 WHICH_TOKENIZER = re.compile(
@@ -96,6 +98,7 @@ def main() -> None:
             if module.package in packages and source.startswith(LIBRARY)
         }
         print(f"names that cross the library's walls, imported by {user}: {len(taken)}")
+    print(f"modules in a circle of imports: {len(circle(root))}")
     for noun, pattern in (("tokenizer", WHICH_TOKENIZER), ("corpus", WHICH_CORPUS)):
         asking = [n for module in modules if (n := len(pattern.findall(module.source)))]
         print(f"words that ask which {noun}: {sum(asking)} in {len(asking)} modules")
@@ -104,6 +107,20 @@ def main() -> None:
             for task, walk in walks(Path(folder)).items():
                 functions, places = count_functions(walk)
                 print(f"{task}: {functions} functions in {places} modules")
+
+
+def circle(root: Path) -> list[str]:
+    """Return the modules in a circle of imports, or that lead to one."""
+    found: list[str] = []
+    for package in PACKAGES:
+        house = House(root / package)
+        name_of = {path: name for name, path in house.modules.items()}
+        below = {
+            name: {name_of[path] for path in house.imports(source)}
+            for name, source in house.modules.items()
+        }
+        found += names_with_a_cycle(below)
+    return found
 
 
 def read_modules(root: Path) -> list[Module]:

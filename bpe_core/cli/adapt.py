@@ -18,7 +18,7 @@ from bpe_core.cli.options import (
     out_option,
     tokenizer_options,
 )
-from bpe_core.cli.outputs import check_json, check_outputs, print_json
+from bpe_core.cli.outputs import Bar, check_json, check_outputs, print_json
 from bpe_core.cli.results import (
     change_words,
     check_beside,
@@ -31,7 +31,6 @@ from bpe_core.cli.results import (
     write_beside,
 )
 from bpe_core.cli.sources import takes_sources
-from bpe_core.cli.streams import Bar
 from bpe_core.cli.support import fetch_missing, note_what_lacks, parse_special_tokens, read_text
 from bpe_core.errors import ConfigError
 

@@ -20,14 +20,16 @@ import click
 from bpe_core.checks import counted, printable
 from bpe_core.cli.options import errors_option, out_option, text_column_option, tokenizer_options
 from bpe_core.cli.outputs import (
+    Bar,
+    StandardInput,
     check_output,
     is_standard_output,
+    is_watched,
     print_json,
     write_output,
     write_text,
 )
 from bpe_core.cli.sources import Workers, engine_options
-from bpe_core.cli.streams import Bar, StandardInput, is_watched
 from bpe_core.cli.support import fetch_missing, load_encoder, read_ids, read_text
 from bpe_core.corpus import is_url
 from bpe_core.errors import ChatTemplateError, ConfigError, explain

@@ -32,8 +32,7 @@ from bpe_core.cli.options import (
     seed_option,
     text_column_option,
 )
-from bpe_core.cli.outputs import is_replaceable, kind_at
-from bpe_core.cli.streams import Bar, StandardInput
+from bpe_core.cli.outputs import Bar, StandardInput, is_replaceable, kind_at
 from bpe_core.corpus import files_at, is_pattern, is_url, reading
 from bpe_core.errors import ConfigError, CorpusError
 

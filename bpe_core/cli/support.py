@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bpe_core.checks import counted, printable
-from bpe_core.cli.streams import (
+from bpe_core.cli.outputs import (
     Bar,
     StandardInput,
     abandon_output,

@@ -18,6 +18,7 @@ from bpe_core.cli.options import (
     pretokenizer_option,
 )
 from bpe_core.cli.outputs import (
+    Bar,
     check_json,
     check_output,
     check_outputs,
@@ -35,7 +36,6 @@ from bpe_core.cli.results import (
     write_beside,
 )
 from bpe_core.cli.sources import report_counts, takes_sources
-from bpe_core.cli.streams import Bar
 from bpe_core.cli.support import note_what_lacks
 
 if TYPE_CHECKING:

@@ -3,12 +3,11 @@
 In: encoders and a corpus, or the same sentences in many languages. Out: figures for each tokenizer,
 the spans that they split differently, and how sure the difference is.
 
-Start with `comparison`. `units` divides the text, `measurement` encodes and counts it, and
-`text_map` finds the kind and script of each token. `intervals` resamples the blocks: it gives the
-difference with its interval, on all of the text and on parts of it, and describes it. `languages`
-compares the cost of languages, `terms` cuts a list of words and sorts it by loss, `costs` turns
-tokens and vocabularies into money, context windows and parameters, and `newness` says how new
-held-out text is.
+Start with `comparison`. `units` divides the text and says how new it is, `measurement` encodes and
+counts it, and `text_map` finds the kind and script of each token. `intervals` resamples the units:
+it gives the difference with its interval, on all of the text and on parts of it, and describes it.
+`languages` compares the cost of languages, `terms` cuts a list of words and sorts it by loss, and
+`costs` turns tokens and vocabularies into money, context windows and parameters.
 """
 
 from typing import TYPE_CHECKING
@@ -67,7 +66,6 @@ if TYPE_CHECKING:
         relative_costs,
     )
     from bpe_core.comparison.measurement import Measured, TokenizerMetrics
-    from bpe_core.comparison.newness import Newness, measure_newness, split_by_folder, unseen_share
     from bpe_core.comparison.terms import (
         TermCut,
         TermCuts,
@@ -79,10 +77,14 @@ if TYPE_CHECKING:
     from bpe_core.comparison.units import (
         N_RESAMPLES,
         Blocks,
+        Newness,
         divide_units,
         division_words,
         flattery,
+        measure_newness,
+        split_by_folder,
         unit_noun,
+        unseen_share,
     )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

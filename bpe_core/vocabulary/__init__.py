@@ -3,8 +3,8 @@
 In: a tokenizer, and for some questions a run or a corpus. Out: its tokens as a searchable table,
 two trees, an audit, the training lines behind a token, or a smaller tokenizer.
 
-Open `table` first. `auditing` finds unused tokens and removes them, `reachability` finds those that
-no text encodes to; `trees` has both trees, and `provenance` finds the training lines.
+Open `table` first, which has both trees too. `auditing` finds unused tokens and removes them,
+`reachability` finds those that no text encodes to, and `provenance` finds the training lines.
 """
 
 from typing import TYPE_CHECKING
@@ -26,7 +26,13 @@ if TYPE_CHECKING:
     )
     from bpe_core.vocabulary.provenance import MAX_SEARCHED, source_lines, token_origin
     from bpe_core.vocabulary.reachability import REASONS, Reachability, find_unreachable
-    from bpe_core.vocabulary.table import Query, SearchBy, SortBy, Vocabulary
-    from bpe_core.vocabulary.trees import Derivations, PrefixTree
+    from bpe_core.vocabulary.table import (
+        Derivations,
+        PrefixTree,
+        Query,
+        SearchBy,
+        SortBy,
+        Vocabulary,
+    )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

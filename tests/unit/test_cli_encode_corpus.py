@@ -15,7 +15,7 @@ import tokenizers
 
 import bpe_core as bpe
 from bpe_core.cli.encode import parse_count
-from bpe_core.cli.streams import StandardInput
+from bpe_core.cli.outputs import StandardInput
 from tests.commands import run, succeed
 
 TEXT = "It's 2024: größer,\n\tdef f(x): pass  # 🧩\n"
