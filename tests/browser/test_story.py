@@ -29,6 +29,20 @@ TITLES = (
 )
 CUTS = {"GPT-4o": "o200k", "No cut": "none", "GPT-2": "gpt2"}
 SENTENCE = story_data()["readings"]["sentence"]["text"]
+MAX_WORDS = 60
+# Without the visitor's own and the examples, and what only a screen reader reads.
+COUNT_WORDS = """(scene) => {
+  const examples = ".pieces, .label bdi, .ids, ol, .fall, .asked, .prices, table, .doors";
+  const unseen = ".unseen-text, .spoken, legend";
+  const words = (node) => {
+    const isText = node.nodeType === Node.TEXT_NODE;
+    if (isText) return node.textContent.match(/\\S*\\p{L}\\S*/gu)?.length ?? 0;
+    if (!(node instanceof Element) || node.matches(`${examples}, ${unseen}`)) return 0;
+    if (!node.checkVisibility()) return 0;
+    return [...node.childNodes].reduce((sum, one) => sum + words(one), 0);
+  };
+  return words(scene);
+}"""
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
@@ -204,7 +218,10 @@ def test_the_scenes_are_accessible_and_fit_a_phone(still_tab: Page) -> None:
     still_tab.set_viewport_size(PHONE)
     go_to_address(still_tab, "/")
     for title in TITLES:
-        scene(still_tab, title)
+        found = scene(still_tab, title)
+        expect(found.locator(".made .tile, .piece, .ribbon svg, .token").first).to_be_visible()
+        n_words = found.evaluate(COUNT_WORDS)
+        assert 20 < n_words <= MAX_WORDS, (title, n_words)
     still_tab.get_by_role("radio", name="Model sees").check()
     main = still_tab.get_by_test_id("stMain")
     assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") == 0

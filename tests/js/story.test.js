@@ -245,7 +245,7 @@ suite("what a model sees", () => {
 
   test("is a price in two languages, in two models", () => {
     assert.deepEqual(prices.map((price) => [price.name, price["GPT-2"], price["GPT-4o"]]), [["English", 10, 10], ["Hindi", 48, 11]]);
-    assert.equal(priceSentence(prices), "One coin, one token: 4.8 times the English in GPT-2, 1.1 in GPT-4o.");
+    assert.equal(priceSentence(prices), "One coin, one token: 4.8 times English in GPT-2, 1.1 in GPT-4o.");
   });
 
   test("is said with its token", () => {

@@ -18,7 +18,7 @@ const PASSED = 45;
 const ROW = 30; // px; the row of the list and that of the word are level
 const TOP = 36; // px for the letters
 const MAX_CELL = 42;
-const PHONE = "(max-width: 640px)";
+const PHONE = "(max-width: 860px)";
 
 export class ListScene {
   /** @param {HTMLElement} root

@@ -41,11 +41,11 @@ export function sumRows({ ids, tokens }) {
   return rows;
 }
 
-/** "One coin, one token: Hindi costs 4.8 times the English in GPT-2, 1.1 in GPT-4o."
+/** "One coin, one token: 4.8 times English in GPT-2, 1.1 in GPT-4o."
     @param {Price[]} prices */
 export function priceSentence([one, other]) {
   const [before, now] = MODELS.map((model) => (other[model] / one[model]).toFixed(1));
-  return `One coin, one token: ${before} times the English in GPT-2, ${now} in GPT-4o.`;
+  return `One coin, one token: ${before} times English in GPT-2, ${now} in GPT-4o.`;
 }
 
 /** @param {number} left Tokens that are not shown. */
