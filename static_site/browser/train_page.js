@@ -278,7 +278,8 @@ async function showRun(kept, isKept) {
   const onNew = nHeldOut ? heldOut.nBytes / nHeldOut : null;
   part("on-new").textContent = onNew === null ? "too little text to keep some aside to check it on" : `${onNew.toFixed(2)} on text it never saw`;
   part("tokens").textContent = grouped(nTokens);
-  part("from").textContent = `from ${counted(run.nBytes, "byte")}, in ${run.seconds < 1 ? `${Math.ceil(1000 * run.seconds)} ms` : `${run.seconds.toFixed(1)} s`}`;
+  const duration = run.seconds < 1 ? `${Math.ceil(1000 * run.seconds)} ms` : `${run.seconds.toFixed(1)} s`;
+  part("from").textContent = `from ${counted(run.nBytes, "byte")}, in ${duration}`;
   part("by-heart").textContent = byHeartSentence(run.counts, onNew === null ? null : perToken / onNew - 1);
   part("kept").textContent = isKept
     ? "The run and its text stay in this browser until you delete them, or train again."

@@ -27,6 +27,7 @@ from tests.browser.test_accessibility import SCHEMES, broken_rules
 from tests.new_process import ROOT
 from tests.oracles import TOKENIZERS, opened_by_name
 from ui.token_boundaries import FIRST_TEXT
+from ui.train.result_card import result_sentence
 
 SENTENCE = "Straße, naïveté 🧩 日本語 12345"
 LESSON = "lesson-hug-words.html"
@@ -150,13 +151,14 @@ def test_a_pasted_text_becomes_a_tokenizer_that_stays_until_it_is_deleted(
     start = TEXT.encode().rindex(b"\n", 0, round(0.92 * len(TEXT.encode()))) + 1
     training, held_out = TEXT.encode()[:start].decode(), TEXT.encode()[start:].decode()
     expected = bpe.train([training], vocab_size=700, min_frequency=2)
-    expect(page.locator("#result-sentence")).to_contain_text(f"{len(expected.merges)} merges")
+    expect(page.locator("#result-sentence")).to_have_text(f"Your text: {result_sentence(expected)}")
     expect(page.locator("#tokens")).to_have_text(f"{expected.tokens_after[-1]:,}")
     ids = expected.tokenizer.encode(held_out)
     on_new = f"{len(held_out.encode()) / len(ids):.2f} on text it never saw"
     expect(page.locator("#on-new")).to_have_text(on_new)
     opened = opened_by_tokenizers(page, tmp_path)
     assert opened.encode(held_out).ids == ids
+    assert (tmp_path / "tokenizer.json").read_bytes() == write_huggingface(expected.tokenizer)
     expect(page.locator("#rivals")).to_contain_text(f"{len(gpt2().encode(held_out)):,}")
     page.get_by_role("button", name="Add GPT-4o").click()
     counted = f"{len(opened_by_name('o200k_base').encode(held_out)):,}"

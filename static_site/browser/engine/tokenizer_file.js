@@ -231,5 +231,6 @@ export function dumped(value) {
   if (Array.isArray(value)) return `[${value.map(dumped).join(", ")}]`;
   if (!value || typeof value !== "object") return JSON.stringify(value);
   const entries = value instanceof Map ? [...value] : Object.entries(value);
-  return `{${entries.map(([name, each]) => `${JSON.stringify(name)}: ${dumped(each)}`).join(", ")}}`;
+  const listed = entries.map(([name, each]) => `${JSON.stringify(name)}: ${dumped(each)}`);
+  return `{${listed.join(", ")}}`;
 }

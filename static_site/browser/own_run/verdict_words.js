@@ -1,7 +1,7 @@
 // The verdict on a tokenizer that was trained here, in the app's words: `ui/compare/wording.py` and
 // `runs/stop_reasons.py`. There are no intervals, which the app draws from many documents.
 
-import { counted, grouped } from "../../../ui/components/shared/numbers.js";
+import { counted, grouped, times } from "../../../ui/components/shared/numbers.js";
 import { stopSentence } from "./replaying.js";
 
 /** @import { Rival } from "../../../ui/components/rivals/scale.js"
@@ -76,7 +76,7 @@ export function rivalRow(own, other, place) {
 export function resultSentence(run) {
   const { counts, firstId, stopReason } = run;
   const n = counts.length;
-  const last = n ? ` The last pair still occurred ${counts[n - 1] === 1 ? "once" : counts[n - 1] === 2 ? "twice" : `${grouped(counts[n - 1])} times`}.` : "";
+  const last = n ? ` The last pair still occurred ${times(counts[n - 1])}.` : "";
   const end = stopReason === "vocab-size" ? last : ` The vocabulary has ${counted(firstId + n, "token")}.`;
   return `${counted(n, "merge")}. ${stopSentence(run)}${end}`;
 }

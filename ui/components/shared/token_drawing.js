@@ -69,7 +69,7 @@ export function drawRunning(element, piece) {
     @param {number} id */
 export function makeTile(token, id, { symbol = false, small = false, slot = colourSlot(id) } = {}) {
   const tile = document.createElement("span");
-  tile.className = `tile ${symbol ? "symbol" : `slot-${slot}`}${small ? " small" : ""}`;
+  tile.className = `tile ${symbol ? "symbol" : "slot-" + slot}${small ? " small" : ""}`;
   drawToken(tile, token);
   tile.dir = findDirection(token) || "ltr";
   return tile;
