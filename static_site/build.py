@@ -207,6 +207,7 @@ def _copy_files(out: Path) -> None:
     sheet = palette.replace(":host", ":root", 1) + (HERE / "site.css").read_text("utf-8")
     (out / "site.css").write_text(sheet, "utf-8")
     shutil.copy(HERE / "fonts.css", out)
+    shutil.copy(HERE / "train.css", out)
     shutil.copy(ROOT / "ui/data/favicon.png", out)
     shutil.copy(ROOT / "NOTICE.md", out / "NOTICE.txt")
     (out / "fonts").mkdir()
