@@ -29,7 +29,7 @@ BPE over characters (`across_words`, `live_merges`) that writes spaces as ▁.
 Open `opening` first: it takes files in memory, and opens those that another library runs, and a
 stranger's large ones, in another process, which answers with the description. `open_encoder` takes
 a path or a published name. `folder_files` also chooses the format to write, and `sidecars` reads
-the small files next to a vocabulary, for which `transformers_classes` knows what each class does.
+the small files next to a vocabulary, and knows what each class of transformers does.
 `checking` holds the code that loads each format in the libraries that read it (`readers`), and runs
 it to check that they give the same ids (`opened_elsewhere`).
 

@@ -5,7 +5,7 @@ In: a text. Out: special tokens and the text between them, and that text cut int
 Open `pretokenizers` first, `normalizers` for what changes a text before it is cut, and
 `named_patterns` for the patterns of GPT-2, GPT-4, Llama 3 and
 others. `special_tokens` makes the first cut, and `added_tokens` cuts around the tokens that are
-found in any text. For kernels, `automaton` compiles a pattern, `scanners` keeps the tables and
+found in any text. For kernels, `scanners` compiles a pattern and keeps its tables, and
 `blocks` cuts long texts.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         safe_split,
         sections,
     )
-    from bpe_core.pretokenizers.named_patterns import NAMED
+    from bpe_core.pretokenizers.named_patterns import HAN_AND_KANA, NAMED
     from bpe_core.pretokenizers.normalizers import (
         NORMALIZERS,
         Change,
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
         get_pretokenizer,
     )
     from bpe_core.pretokenizers.scanners import SCANNERS, get_scanner
-    from bpe_core.pretokenizers.shadows import HAN_AND_KANA
     from bpe_core.pretokenizers.special_tokens import (
         AllowedSpecial,
         NormalText,

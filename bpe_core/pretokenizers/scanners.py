@@ -1,21 +1,299 @@
-"""The tables of the compiled scanners: each pattern's automaton, and each character's class."""
+r"""The tables of the compiled scanners: each pattern's automaton, and each character's class.
+
+A pattern over shadows (see `named_patterns`) is compiled into an automaton that reads each
+character once: a table with one row per state and one column per class of characters that the
+pattern doesn't tell apart.
+
+A backtracking matcher tries the alternatives one after the other. The automaton follows all of them
+together, in order of preference: a state is the list of places in the pattern where a match may
+continue, the preferred first. A match drops the places after it, so of all matches the last one
+found is the one that a backtracking matcher returns. Whether a match ends is decided when the next
+character is known, so `(?!...)` needs no second look.
+
+The syntax is what the named patterns use: characters and escapes, brackets, `(?:...)`, `(?i:...)`,
+`|`, `?`, `*`, `+`, `++` and `{m,n}`, `(?!...)` of one character, and `$` for the end of the text.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.errors import PatternError
 from bpe_core.kernels import Scanner
 from bpe_core.kernels import mask_scanning as rules
 from bpe_core.kernels import space_scanning as spaces
-from bpe_core.pretokenizers.automaton import compile_automaton
-from bpe_core.pretokenizers.named_patterns import NAMED
-from bpe_core.pretokenizers.shadows import OF_HAN_AND_KANA, REPRESENTATIVES, shadow_runs
+from bpe_core.pretokenizers.named_patterns import (
+    ALPHABET,
+    NAMED,
+    OF_HAN_AND_KANA,
+    REPRESENTATIVES,
+    over_shadows,
+    shadow_runs,
+)
 from bpe_core.types import read_only
 from bpe_core.unicode import LETTER_CLASSES
+
+ENDS, STOPS, DROPS, BACK = 1, 2, 4, 8
+"""What a transition says about the text before the character: a pre-token ends there and the next
+one begins; one may end there; that one is dropped; or go back to where one could last end, and
+begin there."""
+
+_ALL: Final = frozenset(ALPHABET)
+_ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v"}
+_END: Final = ""
+
+
+class Automaton(NamedTuple):
+    """The table of a pattern."""
+
+    columns: dict[str, int]
+    """The column of each character of `ALPHABET`; the last column is the end of the text."""
+    n_columns: int
+    rows: list[list[tuple[int, int]]]
+    """rows[state][column]: the next state and the flags. State 0 begins a pre-token."""
+
+
+class _Step(NamedTuple):
+    """An instruction: "read" or "refuse" a set, go on at "either" place, "match" or "drop"."""
+
+    kind: str
+    characters: frozenset[str] = frozenset()
+    places: tuple[int, ...] = ()
+    """Where to go on, the preferred place first, as distances from this step."""
+
+
+def compile_automaton(pattern: str, *, dropped: str | None = None) -> Automaton:
+    r"""Compile a pattern; what `dropped` matches, in other places, is in no pre-token.
+
+    Raises PatternError for syntax that it cannot compile, and for a pattern that leaves out text.
+
+    >>> automaton = compile_automaton(r"\S+", dropped=r"\s+")
+    >>> len(automaton.rows), automaton.n_columns
+    (3, 3)
+    """
+    program = _Parser(over_shadows(pattern)).program("match")
+    if dropped is not None:
+        other = _Parser(over_shadows(dropped)).program("drop")
+        program = _alternatives([program, other])
+    return _determinized(program)
+
+
+def _determinized(program: list[_Step]) -> Automaton:
+    # Of the characters that no set distinguishes, only one is followed.
+    sets = {step.characters for step in program}
+    group_of: dict[tuple[bool, ...], str] = {}
+    like = {
+        character: group_of.setdefault(tuple(character in each for each in sets), character)
+        for character in ALPHABET
+    }
+    states: dict[tuple[int, ...], int] = {(0,): 0}
+    todo: list[tuple[int, ...]] = [(0,)]
+    moves: list[dict[str, tuple[tuple[int, ...], int]]] = []
+    for state in todo:
+        moves.append({})
+        for character in (*group_of.values(), _END):
+            following, flags = _moved(program, state, character)
+            if not following and flags & STOPS:
+                # The next pre-token begins with this character.
+                flags = ENDS | (flags & DROPS)
+                following = _moved(program, (0,), character)[0]
+            elif not following:
+                flags = BACK
+            if state == (0,) and character != _END and flags:
+                raise PatternError(f"The pattern leaves out {character!r} of a text.")
+            moves[-1][character] = following, flags
+            if following and following not in states:
+                states[following] = len(states)
+                todo.append(following)
+    for following, _ in moves[0].values():
+        if following and any(move[1] == BACK for move in moves[states[following]].values()):
+            raise PatternError("The pattern leaves out some character of a text.")
+    # Characters whose columns are equal are not distinguished either.
+    found: dict[tuple[tuple[tuple[int, ...], int], ...], int] = {}
+    columns = {
+        character: found.setdefault(tuple(row[like[character]] for row in moves), len(found))
+        for character in ALPHABET
+    }
+    first_of = {column: character for character, column in reversed(columns.items())}
+    in_order = [first_of[column] for column in range(len(found))] + [_END]
+    rows = [
+        [
+            (states.get(following, 0), flags)
+            for following, flags in (row[like.get(character, _END)] for character in in_order)
+        ]
+        for row in moves
+    ]
+    return Automaton(columns, len(in_order), rows)
+
+
+def _moved(
+    program: Sequence[_Step], state: Iterable[int], character: str
+) -> tuple[tuple[int, ...], int]:
+    """Read a character; return the places after it, and whether a match ended before it."""
+    following: dict[int, None] = {}
+    seen: set[int] = set()
+    stack = list(state)[::-1]
+    while stack:
+        place = stack.pop()
+        if place in seen:
+            continue
+        seen.add(place)
+        step = program[place]
+        if step.kind == "either":
+            stack += [place + distance for distance in step.places[::-1]]
+        elif step.kind == "refuse":
+            if character not in step.characters:
+                stack.append(place + 1)
+        elif step.kind == "read":
+            if character in step.characters:
+                following[place + 1] = None
+        else:
+            return tuple(following), STOPS | (DROPS if step.kind == "drop" else 0)
+    return tuple(following), 0
+
+
+class _Parser:
+    """A recursive-descent parser that writes the program of a pattern over shadows."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+        self._at = 0
+        self._any_case = False
+
+    def program(self, kind: str) -> list[_Step]:
+        steps = self._either()
+        if self._at < len(self._pattern):
+            raise self._unknown()
+        return [*steps, _Step(kind)]
+
+    def _either(self) -> list[_Step]:
+        options = [self._sequence()]
+        while self._take("|"):
+            options.append(self._sequence())
+        return _alternatives(options)
+
+    def _sequence(self) -> list[_Step]:
+        steps: list[_Step] = []
+        while self._at < len(self._pattern) and self._pattern[self._at] not in "|)":
+            steps += self._repeated(self._one())
+        return steps
+
+    def _one(self) -> list[_Step]:
+        if self._take("(?!"):
+            return [_Step("refuse", self._closed_set())]
+        if self._take("$"):
+            return [_Step("refuse", _ALL)]
+        for opening in ("(?:", "(?i:"):
+            if self._take(opening):
+                before, self._any_case = self._any_case, self._any_case or "i" in opening
+                steps = self._either()
+                self._any_case = before
+                self._expect(")")
+                return steps
+        return [_Step("read", self._set())]
+
+    def _closed_set(self) -> frozenset[str]:
+        """Parse a set and a closing parenthesis; `(?!a)b` is the set b without a."""
+        without: frozenset[str] = self._closed_set() if self._take("(?!") else frozenset()
+        characters = self._set() - without
+        self._expect(")")
+        return characters
+
+    def _repeated(self, steps: list[_Step]) -> list[_Step]:
+        if self._take("?"):
+            return _optional(steps)
+        if self._take("*"):
+            return _optional(_many(steps))
+        if self._take("+"):
+            self._take("+")  # possessive: an automaton never gives back anyway
+            return _many(steps)
+        if not self._take("{"):
+            return steps
+        bounds = self._pattern[self._at : self._pattern.index("}", self._at)]
+        self._at += len(bounds) + 1
+        least, _, most = bounds.partition(",")
+        written = steps * int(least)
+        optional: list[_Step] = []
+        for _ in range(int(most or least) - int(least)):
+            optional = _optional([*steps, *optional])
+        return [*written, *optional]
+
+    def _set(self) -> frozenset[str]:
+        if not self._take("["):
+            return self._in_any_case({self._character()})
+        negated = self._take("^")
+        found: set[str] = set()
+        while not self._take("]"):
+            first = last = self._character()
+            if self._pattern[self._at : self._at + 1] == "-" and not self._is_last_in_set():
+                self._at += 1
+                last = self._character()
+            found.update(chr(code) for code in range(ord(first), ord(last) + 1))
+        cased = self._in_any_case(found)
+        return _ALL - cased if negated else _ALL & cased
+
+    def _in_any_case(self, characters: set[str]) -> frozenset[str]:
+        if not self._any_case:
+            return frozenset(characters)
+        both = {case for each in characters for case in (each.lower(), each.upper())}
+        # A long s matches an s if case is ignored.
+        return frozenset(both | {"ſ"} if "s" in both else both)
+
+    def _is_last_in_set(self) -> bool:
+        return self._pattern[self._at + 1 : self._at + 2] == "]"
+
+    def _character(self) -> str:
+        if self._at >= len(self._pattern):
+            raise self._unknown()
+        character = self._pattern[self._at]
+        self._at += 1
+        if character == "\\":
+            escaped = self._pattern[self._at : self._at + 1]
+            self._at += 1
+            if escaped == "x":
+                self._at += 2
+                return chr(int(self._pattern[self._at - 2 : self._at], 16))
+            if escaped.isalnum() and escaped not in _ESCAPES:
+                raise self._unknown()
+            return _ESCAPES.get(escaped, escaped)
+        return character
+
+    def _take(self, text: str) -> bool:
+        found = self._pattern.startswith(text, self._at)
+        self._at += len(text) * found
+        return found
+
+    def _expect(self, text: str) -> None:
+        if not self._take(text):
+            raise self._unknown()
+
+    def _unknown(self) -> PatternError:
+        return PatternError(
+            f"No automaton can be compiled for the pattern, because of "
+            f"{self._pattern[self._at : self._at + 20]!r} at character {self._at:,}."
+        )
+
+
+def _alternatives(options: list[list[_Step]]) -> list[_Step]:
+    *earlier, steps = options
+    for option in reversed(earlier):
+        either = _Step("either", places=(1, len(option) + 2))
+        steps = [either, *option, _Step("either", places=(len(steps) + 1,)), *steps]
+    return steps
+
+
+def _optional(steps: list[_Step]) -> list[_Step]:
+    return [_Step("either", places=(1, len(steps) + 1)), *steps]
+
+
+def _many(steps: list[_Step]) -> list[_Step]:
+    return [*steps, _Step("either", places=(-len(steps), 1))]
+
 
 SCANNERS: Final = tuple(name for name, named in NAMED.items() if named.pattern is not None)
 """The pre-tokenizers that have a compiled scanner; others use the `regex` package."""

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from bpe_core.published.catalogue import (
         CATALOGUE,
         NAMES,
+        TIKTOKEN_ENCODINGS,
         Published,
+        TiktokenEncoding,
         find_published,
         is_published,
         listed_name,
@@ -41,6 +43,5 @@ if TYPE_CHECKING:
     )
     from bpe_core.published.package_download import download
     from bpe_core.published.packages import DEEPSEEK_V3, GEMMA3, LLAMA3_1, LLAMA_CPP, QWEN3, Package
-    from bpe_core.published.special_tokens import TIKTOKEN_ENCODINGS, TiktokenEncoding
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

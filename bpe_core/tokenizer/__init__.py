@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries, token_widths
     from bpe_core.tokenizer.shared_blocks import Encoded
     from bpe_core.tokenizer.stored_table import StoredTable, can_store, table_to_arrays
-    from bpe_core.tokenizer.table_checks import MAX_FREE_IDS, MAX_ID
-    from bpe_core.tokenizer.tables import TokenTable
+    from bpe_core.tokenizer.tables import MAX_FREE_IDS, MAX_ID, TokenTable
     from bpe_core.tokenizer.token_parts import (
         TAKEN,
         TOO_EARLY,

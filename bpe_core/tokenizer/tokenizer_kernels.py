@@ -71,8 +71,7 @@ class Kernels:
         There are none if the kernels don't support the tokenizer, or are not compiled.
         """
         from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
-        from bpe_core.tokenizer.compiled_tables import build_tables
-        from bpe_core.tokenizer.kept_tables import pack_tables, unpack_tables
+        from bpe_core.tokenizer.compiled_tables import build_tables, pack_tables, unpack_tables
 
         if not (kernels_are_ready() and self._suited and can_compile(self._table)):
             return {}
@@ -85,7 +84,7 @@ class Kernels:
 
     def _prepared(self) -> CompiledEncoder | None:
         from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
-        from bpe_core.tokenizer.kept_tables import kept_tables, unpack_tables
+        from bpe_core.tokenizer.compiled_tables import kept_tables, unpack_tables
 
         table, tables = self._table, None
         if table.kernel_tables:

@@ -27,7 +27,7 @@ from bpe_core.formats.sentencepiece_model import (
     Piece,
     write_model,
 )
-from bpe_core.formats.transformers_classes import CLASSES, class_name
+from bpe_core.formats.sidecars import CLASSES, class_name
 from bpe_core.tokenizer import with_changes
 from bpe_core.types import Format
 from scripts.get_tokenizers import CHAT, CHAT_PACKAGES

@@ -33,9 +33,9 @@ from bpe_core.counting.metaspace_words import write_words
 from bpe_core.kernels import PAIRS, SLOTS, counting, hashing, scanning
 from bpe_core.kernels.compiling.decorate import kernel
 from bpe_core.kernels.row import JOINED
-from bpe_core.pretokenizers import SCANNERS, automaton, blocks, sections
+from bpe_core.pretokenizers import SCANNERS, blocks, scanners, sections
+from bpe_core.pretokenizers.named_patterns import REPRESENTATIVES, cast_shadow
 from bpe_core.pretokenizers.scanners import class_table
-from bpe_core.pretokenizers.shadows import REPRESENTATIVES, cast_shadow
 from bpe_core.trainers import (
     GrowingVocabulary,
     LearnedMerges,
@@ -67,7 +67,7 @@ def never(done: int, saved: int, count: int) -> bool:
 
 def test_the_kernels_read_the_flags_of_an_automaton() -> None:
     flags = scanning.ENDS, scanning.STOPS, scanning.DROPS, scanning.BACK
-    assert flags == (automaton.ENDS, automaton.STOPS, automaton.DROPS, automaton.BACK)
+    assert flags == (scanners.ENDS, scanners.STOPS, scanners.DROPS, scanners.BACK)
     assert list(REPRESENTATIVES)[scanning.AFTER_A_WORD >> 2] == "mark"
 
 

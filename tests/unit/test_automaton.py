@@ -9,8 +9,8 @@ import pytest
 
 from bpe_core.errors import PatternError
 from bpe_core.pretokenizers import NAMED, SCANNERS
-from bpe_core.pretokenizers.automaton import BACK, DROPS, ENDS, STOPS, Automaton, compile_automaton
-from bpe_core.pretokenizers.shadows import over_shadows
+from bpe_core.pretokenizers.named_patterns import over_shadows
+from bpe_core.pretokenizers.scanners import BACK, DROPS, ENDS, STOPS, Automaton, compile_automaton
 
 
 def cut(automaton: Automaton, text: str) -> list[str]:

@@ -195,11 +195,11 @@ def test_the_tables_of_gpt2_are_built_by_one_process_and_used_by_the_next(folder
     code = f"""
 import json
 import bpe_core
-from bpe_core.tokenizer import kept_tables
+from bpe_core.tokenizer import compiled_tables
 
 built = []
-build = kept_tables.build_tables
-kept_tables.build_tables = lambda *arguments: built.append(1) or build(*arguments)
+build = compiled_tables.build_tables
+compiled_tables.build_tables = lambda *arguments: built.append(1) or build(*arguments)
 text = json.loads({json.dumps(json.dumps(text))}) * 40
 print(json.dumps([len(built), bpe_core.gpt2().encode(text), len(built)]))
 """

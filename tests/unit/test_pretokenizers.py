@@ -22,7 +22,7 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 import bpe_core as bpe
 from bpe_core.errors import ConfigError, PatternError, PatternTimeoutError
 from bpe_core.pretokenizers import PRETOKENIZER_NAMES, Pretokenizer, get_pretokenizer, pretokenizers
-from bpe_core.pretokenizers.pattern_reasons import explain_pattern_error
+from bpe_core.pretokenizers.pretokenizers import explain_pattern_error
 from bpe_core.unicode import class_runs, unicode_class
 from tests.strategies import hostile_texts
 

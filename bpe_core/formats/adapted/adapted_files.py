@@ -30,8 +30,11 @@ from bpe_core.formats.across_words import reads_as
 from bpe_core.formats.adapted.adapted_gguf import adapted_gguf, vocabulary_alone
 from bpe_core.formats.adapted.adapted_json import (
     added_tokens_file,
+    members,
+    replace_spans,
     tokenizer_config,
     tokenizer_json,
+    write_like,
 )
 from bpe_core.formats.adapted.adapted_vocabulary import (
     build_vocabulary,
@@ -42,7 +45,6 @@ from bpe_core.formats.adapted.adapted_vocabulary import (
     token_text,
     unlisted,
 )
-from bpe_core.formats.adapted.json_places import members, replace_spans, write_like
 from bpe_core.formats.folder_files import (
     ADDED_TOKENS,
     CONFIG,
