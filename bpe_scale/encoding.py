@@ -26,7 +26,7 @@ from bpe_core.corpus import (
     writing,
 )
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
-from bpe_core.formats import OwnEncoder, special_roles
+from bpe_core.formats import special_roles
 from bpe_core.kernels import n_threads
 from bpe_core.tokenizer import Encoder, Tokenizer
 from bpe_scale.encoded_folder import (
@@ -381,9 +381,7 @@ class OpenedTokenizer(NamedTuple):
     @property
     def engine(self) -> ThisProcess:
         """The engine for this process: several stretches at a time if that is faster."""
-        merges = self.encoder if isinstance(self.encoder, Tokenizer) else None
-        if isinstance(self.encoder, OwnEncoder):
-            merges = self.encoder.tokenizer
+        merges = self.encoder.merged_by
         # The regex package makes objects of all matches, so threads would only wait for each other,
         # and their time would count against the limit for a pattern.
         is_cut_by_regex = merges is not None and merges.pretokenizer.cut.startswith("regex:")

@@ -66,7 +66,6 @@ def inspect(
         merge 10083: ug + s
       h ugs
     """
-    from bpe_core.formats import OwnEncoder
     from bpe_core.unicode import to_printable
 
     if text is not None and opens_in:
@@ -91,7 +90,7 @@ def inspect(
             if word.steps:
                 click.echo(" ".join(map(write, word.ids)))
         return
-    merges = loaded.tokenizer if isinstance(loaded, OwnEncoder) else loaded
+    merges = loaded.merged_by
     click.echo(f"vocabulary      {loaded.vocab_size:,}")
     click.echo(f"merges          {len(merges.merges):,}")
     click.echo(f"alphabet        {counted(len(merges.base_ids), merges.base[:-1])}")

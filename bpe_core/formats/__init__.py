@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     )
     from bpe_core.formats.checking.probe import make_probe
     from bpe_core.formats.checking.readers import READERS, find_reader
-    from bpe_core.formats.continuation_json import parse_term, term_to_dict
     from bpe_core.formats.description import check_not_overruled
     from bpe_core.formats.folder_files import (
         DEFAULT,
@@ -91,7 +90,14 @@ if TYPE_CHECKING:
     from bpe_core.formats.opening.open_encoder import named_after_hub, open_encoder, open_plainest
     from bpe_core.formats.opening.opening import open_untrusted, read_description
     from bpe_core.formats.patterns import cuts_by_steps, pre_tokenizer_part
-    from bpe_core.formats.run_archive import load_run, read_config, run_to_bytes, save_run
+    from bpe_core.formats.run_archive import (
+        load_run,
+        parse_term,
+        read_config,
+        run_to_bytes,
+        save_run,
+        term_to_dict,
+    )
     from bpe_core.formats.running.base_encoders import LibraryEncoder, OwnEncoder, PlacingEncoder
     from bpe_core.formats.running.before_merging import Spaces, special_texts
     from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer

@@ -58,7 +58,7 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _SMALL = np.uint8(32)
 """The bit that tells small letters from capital ones."""
 _CAPITAL, _SMALL_LETTER, _LAST_LETTER = 6 << 2 | 2, 7 << 2 | 2, 9 << 2 | 2
-"""Entries of the class table; what lies between is other letters. See `pretokenizers.shadows`."""
+"""Entries of the class table; what lies between is other letters. See `named_patterns`."""
 
 
 @part

@@ -6,7 +6,7 @@ of a piece that the pattern drops (white space). If it returns 0, the buffers ar
 whole pre-token, and the caller doubles them.
 
 ASCII is scanned by masks (see `mask_scanning`), the rest by the automaton that
-`pretokenizers.automaton` compiles from the pattern. For patterns that cut only before spaces,
+`pretokenizers.scanners` compiles from the pattern. For patterns that cut only before spaces,
 masks are enough (see `space_scanning`). The twins of all are the patterns in
 `pretokenizers.named_patterns`.
 """
@@ -26,10 +26,10 @@ from bpe_core.kernels.space_scanning import BEFORE_SPACES, scan_for_spaces
 OTHER, SPACE, LETTER, NUMBER = 0, 1, 2, 3
 """The character kinds of GPT-2's pattern; the two lowest bits in a class table."""
 AFTER_A_WORD = 3 << 2
-"""The first entry of a class table that is not of a class that ends a word; see `shadows`."""
+"""The first entry of a class table that is not of a class that ends a word."""
 
 ENDS, STOPS, DROPS, BACK = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(8)
-"""As in `pretokenizers.automaton`, whose tables the scanners of most patterns follow."""
+"""As in `pretokenizers.scanners`, whose tables the scanners of most patterns follow."""
 
 
 class Scanner(NamedTuple):

@@ -189,8 +189,7 @@ def _exact_own(read: Description) -> tuple[Own | None, str]:
     is_plain = not isinstance(own, NativeTokenizer) and find_spec(read.library) is None
     if read.library not in ("tokenizers", "sentencepiece") or read.is_known or is_plain:
         return own, ""
-    tokenizer = own if isinstance(own, Tokenizer) else own.tokenizer
-    probe = PROBE + last_tokens(tokenizer, 2_000)
+    probe = PROBE + last_tokens(own.merged_by, 2_000)
     if own.encode(probe) == _encode_by_library(read, own, probe):
         return own, ""
     return None, "Its merges alone encode a probe of many scripts differently."
@@ -200,7 +199,7 @@ def _encode_by_library(read: Description, own: Own, text: str) -> list[int]:
     """Return the ids that the library gives a text, opened only to encode this one."""
     if read.parsed is None:
         return run_by_library(read).encode(text)
-    normalized = text if isinstance(own, Tokenizer) else own.normalized(text)
+    normalized = own.normalized(text)
     is_across = isinstance(own, AcrossWordsTokenizer)
     written = normalized if is_across else to_printable(normalized.encode())
     return encode_once(for_library(keep_merges_within(read.parsed, written)).decode(), text)
@@ -210,8 +209,7 @@ def _chosen_own(
     read: Description, own: Own, pretokenizer: str | None
 ) -> tuple[Description, NamedEncoder]:
     if read.names_cut:
-        merges = own if isinstance(own, Tokenizer) else own.tokenizer
-        check_not_overruled(read.name, merges, pretokenizer, None)
+        check_not_overruled(read.name, own.merged_by, pretokenizer, None)
     is_compared = bool(read.origin) or read.library != "bpe_core"
     provenance = _joined(read.origin, _how(own, "encoded exactly" if is_compared else "encoded"))
     source = own.source if isinstance(own, NativeTokenizer) else b""

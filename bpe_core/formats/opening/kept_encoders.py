@@ -80,8 +80,8 @@ def _to_keep(opened: NamedEncoder) -> Kept | None:
     from bpe_core.formats.running.run_here import NativeTokenizer
 
     encoder = opened.encoder
-    tokenizer = encoder.tokenizer if isinstance(encoder, OwnEncoder) else encoder
-    if not isinstance(tokenizer, Tokenizer) or not can_store(tokenizer.table) or not can_keep():
+    tokenizer = encoder.merged_by
+    if tokenizer is None or not can_store(tokenizer.table) or not can_keep():
         return None
     table, arrays = table_to_arrays(tokenizer.table)
     facts: dict[str, Any] = {

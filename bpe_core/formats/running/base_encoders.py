@@ -218,7 +218,7 @@ class OwnEncoder(PlacingEncoder):
         return self.tokenizer.vocab_size
 
     @property
-    def merged_by(self) -> Tokenizer | None:
+    def merged_by(self) -> Tokenizer:
         """The tokenizer whose merges make the tokens, with added tokens as special ones."""
         return self.tokenizer
 
