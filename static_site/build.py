@@ -80,9 +80,9 @@ LAST_DOORS: Final = (
         "merge-loop.html",
     ),
     Door(
-        "See GPT-2 cut your sentence",
-        "Token by token: point at one to see how it was made.",
-        "token-boundaries.html",
+        "Train on a text of yours",
+        "Paste it or choose files: a tokenizer in seconds, in this tab.",
+        "train.html",
     ),
     Door("Lessons", "Six short lessons that ask before they tell.", "lessons.html"),
 )
