@@ -106,7 +106,7 @@ def test_the_first_question_says_itself_whether_the_ends_are_marked(
 def test_ties_shows_a_step_at_which_the_rules_differ(open_app: Callable[..., AppTest]) -> None:
     app = open_shown(open_app, 2, "Ties")
     assert right_options(question(app)) == ["It depends on the rule"]
-    assert "(th, e): this lesson and Start join it" in question(app)["because"]
+    assert "(th, e): this lesson joins it" in question(app)["because"]
     assert given(app) == "(('th', 'e'), ('c', 'u'))"
     app = open_shown(open_app, 2, "Ties", documents="na nana")
     assert not any("because" in one for one in all_sent(app))

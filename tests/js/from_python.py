@@ -269,7 +269,7 @@ def learned(text: str) -> dict[str, Any]:
         base="characters",
         special_tokens=(),
         min_frequency=2,
-        tie_break="first-seen",
+        tie_break="smallest-pair",
     )
     words = bpe.get_pretokenizer("gpt2").split(text)
     counts = count_words([text], bpe.get_pretokenizer("gpt2").split)

@@ -79,10 +79,7 @@ def learned(
     most: int | None = None,
     min_frequency: int = 0,
 ) -> dict[str, Any]:
-    """Return what bpe_core learns from a text, and the tokens at each step, also of unseen text.
-
-    Bytes are learned with the lowest ids first among ties, characters with the first in the text.
-    """
+    """Return what bpe_core learns from a text, and the tokens at each step, also of unseen text."""
     corpus = bpe.Corpus.from_text(text)
     n_base = 256 if base == "bytes" else len(set(text))
     config = bpe.TrainingConfig(
@@ -91,7 +88,7 @@ def learned(
         base=base,
         special_tokens=(),
         min_frequency=min_frequency,
-        tie_break="smallest-pair" if base == "bytes" else "first-seen",
+        tie_break="smallest-pair",
     )
     run = bpe.train(corpus, config)
     steps = range(0, len(run.merges) + 1, max(1, len(run.merges) // 20))
@@ -169,7 +166,7 @@ def list_of(sentence: str, cut: str) -> bpe.TrainingRun:
         base="characters",
         special_tokens=(),
         min_frequency=2,
-        tie_break="first-seen",
+        tie_break="smallest-pair",
     )
     return bpe.train(bpe.Corpus.from_text(sentence), config)
 

@@ -32,8 +32,8 @@ const ruleOf = ({ text, base, most, min }) => {
   const toCharacters = (word) => Array.from(word, (character) => alphabet.indexOf(character));
   const rule = { minCount: min, most: most ?? Infinity };
   return base === "bytes"
-    ? { toSymbols: byteSymbols, rule: { ...rule, nBase: 256, tie: "smallest-pair" } }
-    : { toSymbols: toCharacters, rule: { ...rule, nBase: alphabet.length, tie: "first-seen" } };
+    ? { toSymbols: byteSymbols, rule: { ...rule, nBase: 256 } }
+    : { toSymbols: toCharacters, rule: { ...rule, nBase: alphabet.length } };
 };
 
 suite("cutting a text", () => {
@@ -162,11 +162,11 @@ suite("the list", () => {
     return `${count} ${letters.join(", ")}${rest}`;
   };
 
-  test("of the woodchuck has 13 merges, and on woodchucks 1 to 8 and 12 fire", () => {
+  test("of the woodchuck has 13 merges, and on woodchucks 1 to 8 and 13 fire", () => {
     assert.equal(list.nMerges, 13);
-    assert.deepEqual(replayOn(list, " woodchucks").fired, [1, 2, 3, 4, 5, 6, 7, 8, 12]);
-    assert.equal(spokenMerge(list.run, 12, true), "merge 12: space wood + chuck, fired");
-    assert.equal(spokenMerge(list.run, 9, false), "merge 9: u + l");
+    assert.deepEqual(replayOn(list, " woodchucks").fired, [1, 2, 3, 4, 5, 6, 7, 8, 13]);
+    assert.equal(spokenMerge(list.run, 13, true), "merge 13: space wood + chuck, fired");
+    assert.equal(spokenMerge(list.run, 9, false), "merge 9: space + a");
   });
 
   test("ends with the tokens, and with what stays on its own", () => {

@@ -155,9 +155,9 @@ def ask_ties(example: Learned) -> Question | None:
         "joined?",
         (names[0], names[1], "It depends on the rule"),
         2,
-        f"The pair seen first in the text is {names[0]}: this lesson and Start join it. The pair "
-        f"with the lowest ids is {names[1]}: Hugging Face’s trainer joins it, and so does Train, "
-        "unless you choose otherwise.",
+        f"The pair seen first in the text is {names[0]}: this lesson joins it. The pair with the "
+        f"lowest ids is {names[1]}: Hugging Face’s trainer joins it, and so do Start and, unless "
+        "you choose otherwise, Train.",
     )
 
 

@@ -62,7 +62,7 @@ export function play(words, list) {
     @returns {Joint[]} */
 export function listOfBpe(words, most) {
   const names = new Map(Array.from(new Set(words.join("")), (letter) => [byteSymbols(letter)[0], letter]));
-  const learning = learnMerges(words, byteSymbols, { nBase: N_BYTES, most, tie: "smallest-pair" });
+  const learning = learnMerges(words, byteSymbols, { nBase: N_BYTES, most });
   for (;;) {
     const { done, value } = learning.next();
     if (!done) continue;

@@ -19,20 +19,19 @@ import { utf8 } from "./characters.js";
 /** @typedef {object} Rule
     @property {number} nBase How many base symbols there are: merges get the ids behind them.
     @property {number} [minCount] Occurrences of a pair that is joined.
-    @property {number} [most] Merges that are learned.
-    @property {"first-seen" | "smallest-pair"} [tie] Which of the most frequent pairs is joined. */
+    @property {number} [most] Merges that are learned. */
 
 /** Learn from the words of a text. Yields after each merge; a key stands for a word in the result.
     @param {string[]} keys The words as they stand in the text.
     @param {(key: string) => number[]} toSymbols
     @param {Rule} rule
     @returns {Generator<undefined, Learned>} */
-export function* learnMerges(keys, toSymbols, { nBase, minCount = 1, most = Infinity, tie = "first-seen" }) {
+export function* learnMerges(keys, toSymbols, { nBase, minCount = 1, most = Infinity }) {
   const words = distinctWords(keys, toSymbols);
   /** @type {Merge[]} */
   const merges = [];
   while (merges.length < most) {
-    const best = mostFrequent(words.values(), tie);
+    const best = mostFrequent(words.values());
     if (!best || best.count < minCount) break;
     merges.push({ ...best, id: nBase + merges.length });
     for (const word of words.values()) join(word, merges.at(-1), merges.length);
@@ -86,10 +85,10 @@ function distinctWords(keys, toSymbols) {
   return words;
 }
 
-/** Return the pair that occurs most often, overlapping or not; undefined if there is none.
-    @param {Iterable<Word>} words
-    @param {"first-seen" | "smallest-pair"} tie */
-function mostFrequent(words, tie) {
+/** Return the pair that occurs most often, overlapping or not, of several the one with the lower ids, as Train
+    does; undefined if there is none.
+    @param {Iterable<Word>} words */
+function mostFrequent(words) {
   /** @type {Map<number, { left: number, right: number, count: number }>} */
   const pairs = new Map();
   let best;
@@ -101,10 +100,9 @@ function mostFrequent(words, tie) {
       else pairs.set(key, { left: symbols[i], right: symbols[i + 1], count });
     }
   }
-  // A map lists its pairs as they were first seen.
   for (const [key, pair] of pairs) {
     const more = best ? pair.count - best.count : 1;
-    if (more > 0 || (best && more === 0 && tie === "smallest-pair" && key < pairKey(best.left, best.right))) best = pair;
+    if (more > 0 || (best && more === 0 && key < pairKey(best.left, best.right))) best = pair;
   }
   return best;
 }

@@ -26,8 +26,8 @@ export function splitWords(text) {
   return text.match(WORD) ?? [];
 }
 
-/** Learn from a text until no pair of neighbours occurs twice. Of the most frequent pairs, the first in
-    the text is joined.
+/** Learn from a text until no pair of neighbours occurs twice. Of the most frequent pairs, the one
+    with the lower ids is joined.
     @param {string} text
     @param {Map<string, number>} [slots] Colour slots that tokens keep where they can.
     @param {(text: string) => string[]} [split] How the text is cut into words.
@@ -64,7 +64,7 @@ export function learn(text, slots, split = splitWords) {
 
 /** @typedef {(PlacedSymbol & { id: number })[]} Symbols */
 
-/** Return the pair that occurs most often, overlapping or not; of several, the first. The count is 0 where
+/** Return the pair that occurs most often, overlapping or not; of several, the one with the lower ids. The count is 0 where
     there is no pair. All pairs are returned as well, the most frequent first.
     @param {Symbols[]} words */
 function mostFrequent(words) {
@@ -79,8 +79,10 @@ function mostFrequent(words) {
       else pairs.set(key, { left, right, count: 1 });
     }
   }
-  // The sort is stable: of equally frequent pairs, the first in the text stays first.
-  const ordered = [...pairs.values()].sort((one, other) => other.count - one.count);
+  // Of equally frequent pairs, the one with the lower ids is joined, as on Train.
+  const ordered = [...pairs.values()].sort(
+    (one, other) => other.count - one.count || one.left - other.left || one.right - other.right,
+  );
   const best = ordered[0] ?? { left: -1, right: -1, count: 0 };
   return { ...best, nTied: ordered.filter(({ count }) => count === best.count).length, pairs: ordered };
 }
@@ -110,7 +112,7 @@ function asRun({ tokens, bases, merges, races, ...counts }) {
     last: races[n_merges].map((pair) => ({ ...pair, next: false, tied: false })),
     ...{ merge_left, merge_right, merge_id, merge_count: Int32Array.from(merges.count) },
     ...buildLookups({ merge_left, merge_right, merge_id }, tokens.length),
-    tie_break: "first-seen",
+    tie_break: "smallest-pair",
     n_for_terms: 0,
     opening_step: 0,
     frequent: bases.map((base, word) => ({ key: `word ${word}`, base, count: null, cut: false })),

@@ -18,7 +18,7 @@ export function mergeSentence(run, step) {
     count: counted(run.merge_count[step], "time"),
     rest: " within words.",
     why: ties > 1
-      ? `${grouped(ties)} pairs tie: here the first in the text wins; on Train, unless changed, the lowest ids.`
+      ? `${grouped(ties)} pairs tie: a fixed rule picks one.`
       : "No other pair within words occurs as often.",
   };
 }

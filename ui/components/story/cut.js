@@ -26,7 +26,7 @@ const SPACE = /^\p{White_Space}$/u;
     @returns {Generator<undefined, CutRow>} */
 export function* learnCut(text, cut) {
   const pieces = cutText(text, cut);
-  const tokens = [...new Set(text)];
+  const tokens = [...new Set(text)].sort((one, other) => Number(one.codePointAt(0)) - Number(other.codePointAt(0)));
   const ids = new Map(tokens.map((character, id) => [character, id]));
   const toSymbols = (/** @type {string} */ piece) => Array.from(piece, (character) => ids.get(character) ?? 0);
   const rule = { nBase: tokens.length, minCount: MIN_COUNT, most: MOST_MERGES };

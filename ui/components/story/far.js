@@ -19,7 +19,7 @@ const SHARE_SEEN = 0.75;
     @returns {Generator<undefined, Far>} */
 export function* learnFar(seen, unseen) {
   const keys = cutText(seen, "gpt2");
-  const { merges, words } = yield* learnMerges(keys, byteSymbols, { nBase: 256, tie: "smallest-pair" });
+  const { merges, words } = yield* learnMerges(keys, byteSymbols, { nBase: 256 });
   const unseenKeys = cutText(unseen, "gpt2");
   const unseenWords = replayMerges(unseenKeys, byteSymbols, merges);
   return {
