@@ -113,8 +113,8 @@ def ask_ties(example: Learned) -> Question | None:
         "ids. Do both learn the same merges?",
         ("Yes", "No, from the first merge on", "No, but the first are the same"),
         0 if place >= n_merges else 1 if place == 0 else 2,
-        f"{sentence} Start joins the first in the text; Hugging Face’s trainer the lowest ids, and "
-        "so does Train, unless you choose otherwise.",
+        f"{sentence} Hugging Face’s trainer joins the lowest ids, and so do Start and, unless you "
+        "choose otherwise, Train.",
     )
 
 
