@@ -324,3 +324,9 @@ def test_damaged_settings_in_an_address_are_those_of_a_new_visitor(
     app = open_app(settings=settings)
     assert form_values(app) == form_values(open_app())
     assert "settings" not in read_query(app)
+
+
+def test_a_cut_that_normalizes_first_stays_chosen(open_app: OpenApp) -> None:
+    app = open_app(settings='{"vocab_size":300,"pretokenizer":"NFC+gpt2","start":257}')
+    for page in (app, open_app(**read_query(train(app)))):
+        assert page.selectbox(key="settings_pretokenizer").value == "NFC+gpt2"

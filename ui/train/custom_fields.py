@@ -13,7 +13,7 @@ from bpe_core.corpus import MAX_COUNT
 from bpe_core.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
 from bpe_core.types import TrainingConfig
 from ui.look import counted, plain_markdown, token_label, tooltip
-from ui.shell import FieldLimits, whole_number
+from ui.shell import FieldLimits, whole_number, workspace
 from ui.train.presets import CONFIGS, LLAMA, MIN_FREQUENCY
 
 MIN_COVERAGE: Final = 0.001
@@ -114,11 +114,14 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
     `cut` is the only pre-tokenizer possible, if the words of the corpus were cut by one.
     An invalid field shows an error and leaves its setting at the default.
     """
+    cuts = [*PRETOKENIZER_NAMES, _CUSTOM_REGEX]
+    # The run of an adapted base, or a link, may name a cut that normalizes first, such as NFC+gpt2.
+    held = workspace.widget_text("settings_pretokenizer")
     left, right = st.columns(2)
     with left:
         name = st.selectbox(
             "Pre-tokenizer",
-            [*PRETOKENIZER_NAMES, _CUSTOM_REGEX],
+            cuts if held in ("", *cuts) else [held, *cuts],
             key="settings_pretokenizer",
             help=f"The rule that cuts the text into pre-tokens. {tooltip('Pre-token')}",
             persist_state="session",
