@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bpe_core.extras import needs_extra
 from bpe_core.types import Immutable
-from bpe_core.unicode import byte_offsets, code_points
 
 if TYPE_CHECKING:
     import numpy as np
@@ -123,6 +122,8 @@ class Normalizer(Immutable):
         """Return where stretches of characters begin and end that the normal form may change."""
         import numpy as np  # here, because importing it takes longer than encoding a short text
 
+        from bpe_core.unicode import code_points
+
         stays = _stays(self.name)
         found: list[NDArray[np.int64]] = []
         for start in range(0, len(text), _BLOCK):
@@ -204,6 +205,8 @@ class Alignment:
 def align(text: str, changes: Sequence[Change]) -> tuple[Alignment, Alignment]:
     """Return the alignment of a text with its normal form, in characters and in bytes of UTF-8."""
     import numpy as np
+
+    from bpe_core.unicode import byte_offsets
 
     spans = np.array([(each.start, each.end) for each in changes], np.int64).reshape(-1, 2)
     sizes = [(len(each.normal), len(each.normal.encode())) for each in changes]

@@ -3,8 +3,8 @@
 In: a text, or bytes of UTF-8. Out: the class of each character, pinned to Unicode 16, its script,
 or the state of a UTF-8 decoder.
 
-Open `characters` first: classes, kinds, scripts and lengths. `byte_tables` decodes UTF-8 byte by
-byte, and has GPT-2's printable bytes.
+Open `classes` first, then `characters`: kinds, scripts and lengths. `byte_tables` decodes UTF-8
+byte by byte, and has GPT-2's printable bytes.
 """
 
 from typing import TYPE_CHECKING
@@ -27,10 +27,7 @@ if TYPE_CHECKING:
         to_printable,
     )
     from bpe_core.unicode.characters import (
-        CLASSES,
         CUT_CHARACTERS,
-        DATA_FILE,
-        LETTER_CLASSES,
         NO_LETTER,
         NO_LETTERS,
         OTHER_LETTER,
@@ -42,7 +39,6 @@ if TYPE_CHECKING:
         WORD,
         are_numbers,
         byte_offsets,
-        class_runs,
         classify,
         code_points,
         find_group,
@@ -51,6 +47,12 @@ if TYPE_CHECKING:
         is_letter,
         script_codes,
         token_script,
+    )
+    from bpe_core.unicode.classes import (
+        CLASSES,
+        DATA_FILE,
+        LETTER_CLASSES,
+        class_runs,
         unicode_class,
     )
 else:

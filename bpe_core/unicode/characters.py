@@ -1,25 +1,14 @@
-"""What a character is: its Unicode class, its kind (word, white space, or neither) and its script.
+"""What a character is: its kind (word, white space, or neither), its script and its length.
 
-GPT-2's pattern matches letters, numbers and white space, and each Unicode version adds some.
-tiktoken 0.14 and tokenizers 0.23 use Unicode 16, but Python's `unicodedata` and the `regex` package
-use other versions. So the classes are stored as data, which `scripts/make_unicode_classes.py`
-writes and checks.
-
-Kinds and letters follow these classes, so words are the same as for the pre-tokenizers. Scripts and
-punctuation come from the `regex` package. `token_script` is the one rule for every figure that
-counts tokens by script.
+Kinds and letters follow the classes of `classes`, so words are the same as for the pre-tokenizers.
+Scripts and punctuation come from the `regex` package. `token_script` is the one rule for every
+figure that counts tokens by script.
 """
 
 from __future__ import annotations
 
-import sys
-import zlib
-from array import array
-from bisect import bisect_right
 from collections import Counter
 from functools import cache, lru_cache
-from itertools import accumulate
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -27,24 +16,7 @@ import regex
 from numpy.typing import NDArray
 
 from bpe_core.unicode.byte_tables import are_whole_characters
-
-CLASSES: Final = (
-    "other",
-    "space",
-    "upper",
-    "lower",
-    "modifier",
-    "letter",
-    "number",
-    "mark",
-    "punctuation",
-    "symbol",
-)
-"""The class names; upper is Lu and Lt, lower Ll, modifier Lm, letter Lo, number N, mark M,
-punctuation P, symbol S."""
-
-LETTER_CLASSES: Final = ("upper", "lower", "modifier", "letter")
-DATA_FILE: Final = Path(__file__).parents[1] / "data" / "unicode_classes.bin"
+from bpe_core.unicode.classes import CLASSES, LETTER_CLASSES, class_runs, unicode_class
 
 WORD, PUNCTUATION, WHITE_SPACE = 1, 2, 3
 # A pattern has to name each script; they are tried in this order. Scripts not listed here count as
@@ -84,27 +56,6 @@ SCRIPT_GROUPS: Final[tuple[str, ...]] = (
 )
 """The name of each code but `SHARED_LETTER`."""
 _CODES: Final = {name: code for code, name in enumerate(SCRIPT_GROUPS)}
-
-
-@cache
-def class_runs() -> tuple[list[int], bytes]:
-    """Return the first code point of each run of one class, and each run's index in CLASSES."""
-    packed = zlib.decompress(DATA_FILE.read_bytes())
-    n_runs = int.from_bytes(packed[:4], "little")
-    lengths = array("I", packed[4 : 4 + 4 * n_runs])
-    if sys.byteorder == "big":
-        lengths.byteswap()
-    return list(accumulate(lengths, initial=0))[:-1], packed[4 + 4 * n_runs :]
-
-
-def unicode_class(code_point: int) -> str:
-    """Return the class of a code point in Unicode 16.
-
-    >>> unicode_class(ord("é")), unicode_class(0x3000), unicode_class(0x1C)
-    ('lower', 'space', 'other')
-    """
-    starts, classes = class_runs()
-    return CLASSES[classes[bisect_right(starts, code_point) - 1]]
 
 
 @lru_cache(maxsize=65_536)
