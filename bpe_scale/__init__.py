@@ -9,8 +9,8 @@ stretches of text, `documents` reads a stretch, and `work` has this process or D
 stretches that are not finished, and keeps what was made in a work folder. `encoding` is the other
 job: `shards` has its steps, and `encoded_folder` the formats of what it writes.
 
-This package is built on `bpe_core`, whose command line alone uses it. `bpe_core.count_files` and
-`bpe_core.encode_corpus` are its functions, loaded on first use.
+This package is built on `bpe_core`. There only the command line imports it, and on first use the
+two functions `bpe_core.count_files` and `bpe_core.encode_corpus`.
 """
 
 from typing import TYPE_CHECKING

@@ -106,7 +106,7 @@ def count_files(
     UTF-8 are an error, or replaced with `errors="replace"`. Words that occur fewer than `floor`
     times are dropped, which the summary records.
 
-    `engine` does the work: `ThisProcess()`, or `DaskWorkers(client)` of `engines`. Counted
+    `engine` does the work: `ThisProcess()`, or `DaskWorkers(client)`. Counted
     stretches are kept in the folder `work`, and the same call resumes after an interruption. All
     workers must reach the sources and `work`. Raises ConfigError, MissingExtraError, and
     CorpusError or a subclass for what cannot be read.

@@ -3,11 +3,11 @@
 In: files, archives, tables, pasted text, words with counts, or a sample's name. Out: a `Corpus` of
 documents, or an error that names the file and the place.
 
-Open `corpus` first, then `read_corpus`. `file_kinds` recognises files by their names and first
-bytes; `readers`, `archives`, `tables` and `text_decoding` read them within a `budget`, Parquet
-files in their own process (`parquet_process`). `separated` finds the rows of CSV, `json_rows` those
-of JSON, and `encoding_guess` the encoding of what is not UTF-8. `samples` has the built-in corpora,
-`held_out` chooses the part kept from training, `trained_on` recognises
+Open `corpus` first, then `read`, in which `read_corpus` is. `file_kinds` recognises files by their
+names and first bytes; `readers`, `archives`, `tables` and `text_decoding` read them within a
+`budget`, Parquet files in their own process (`parquet_process`). `separated` finds the rows of CSV,
+`json_rows` those of JSON, and `encoding_guess` the encoding of what is not UTF-8. `sample_texts`
+has the built-in corpora, `held_out` chooses the part kept from training, `trained_on` recognises
 what a tokenizer was trained on, `spans` where to cut, and `composition` returns the shares of
 files, file types and scripts. `filed_texts` has documents that stay on disk, read one at a time or
 piece by piece, and `corpus_files` a large corpus of which only figures are in memory. `word_counts`

@@ -118,7 +118,7 @@ def align_segments(
     )
     data = text.encode()
     return [
-        Segment(id, data[a:b] if id is None else token, start, end, a, b)
+        Segment(id, data[a:b] if id is None else token, start, start if a == b else end, a, b)
         for id, token, start, end, a, b in zip(
             [each.id for each in segments],
             [each.token for each in segments],

@@ -176,3 +176,13 @@ def test_each_byte_of_a_text_is_in_one_token(form: str, cut: str, text: str) -> 
     explained = tokenizer.explain(text)
     assert [each.text for each in explained] == tokenizer.pretokenizer.split(written)
     assert [id for each in explained for id in each.ids] == tokenizer.encode(text)
+
+
+def test_several_tokens_of_one_character_leave_all_but_the_last_empty() -> None:
+    jamo = unicodedata.normalize("NFD", "한")
+    tokenizer = bpe.train(
+        ["a"], vocab_size=257, pretokenizer="NFC+gpt2", special_tokens=()
+    ).tokenizer
+    placed = tokenizer.segments(f"a {jamo}")
+    assert [(each.start, each.end) for each in placed] == [(0, 1), (1, 2), (2, 2), (2, 2), (2, 5)]
+    assert [each.byte_end - each.byte_start for each in placed] == [1, 1, 0, 0, 9]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         text_rows,
         window_rows,
     )
-    from ui.tokenizers.model_reading import ModelReading, read_as, read_as_model
+    from ui.tokenizers.model_reading import read_as, read_as_model
     from ui.tokenizers.normalized import draw_all_normalized, normalized_part
     from ui.tokenizers.shelf import FILE_PREFIX, GPT2, Member
 else:
