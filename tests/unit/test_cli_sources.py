@@ -191,9 +191,9 @@ def in_terminal(*line: str | Path, seconds: float, then: str = "") -> tuple[int,
     """
     code = f"""
 import signal, sys
-from bpe_core.cli import commands, streams
-streams._SECONDS_WITHOUT = {seconds}
-class Reporting(streams.Bar):
+from bpe_core.cli import commands, outputs
+outputs._SECONDS_WITHOUT = {seconds}
+class Reporting(outputs.Bar):
     def show_training(self, progress):
         super().show_training(progress)
         {then or "pass"}
