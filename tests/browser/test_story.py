@@ -142,6 +142,17 @@ def test_the_list_replays_on_a_typed_word(still_tab: Page) -> None:
     expect(merges.locator(".fall")).to_have_attribute("dir", "rtl")
 
 
+def test_scenes_that_open_on_an_empty_sentence_show_samples(still_tab: Page) -> None:
+    go_to_address(still_tab, "/")
+    type_sentence(still_tab, "")
+    merges = scene(still_tab, "The list of merges is the tokenizer")
+    expect(merges.get_by_text("13 merges from “how much wood…”, in order")).to_be_visible()
+    expect(merges.get_by_role("listitem").locator(".unseen-text")).to_have_count(13)
+    sees = scene(still_tab, "What a model sees")
+    ids = opened_by_name("o200k_base").encode(SENTENCE)
+    expect(sees.locator(".back")).to_have_text([str(id) for id in ids])
+
+
 def test_how_far_to_go_is_counted_at_every_step(still_tab: Page) -> None:
     seen, unseen = story_data()["seen"], story_data()["unseen"]
     run = bpe.train(bpe.Corpus.from_text(seen), bpe.TrainingConfig(100_000, special_tokens=()))

@@ -31,7 +31,8 @@ export class ListScene {
     this.field = find(root, ".field input", HTMLInputElement);
     this.end = find(root, ".end", HTMLElement);
     this.live = find(root, ".spoken", HTMLElement);
-    this.text = "";
+    /** @type {string | null} */
+    this.text = null;
     this.isTyped = false;
     this.at = 0;
     this.timer = 0;

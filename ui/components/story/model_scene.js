@@ -27,7 +27,8 @@ export class ModelScene {
     this.ask = ask;
     this.list = find(root, ".ids", HTMLElement);
     this.live = find(root, ".spoken", HTMLElement);
-    this.text = "";
+    /** @type {string | null} */
+    this.text = null;
     this.ending = new AbortController();
     const { signal } = this.ending;
     for (const radio of /** @type {NodeListOf<HTMLInputElement>} */ (root.querySelectorAll("input"))) {
