@@ -227,11 +227,12 @@ def _packed(run_id: str, starts: Sequence[int]) -> bytes:
 
 def find_end(stored: StoredRun) -> dict[str, object]:
     """Return what the player's last frame shows: the text's beginning, and three ways on."""
-    text = training_text(stored.id)
     end: dict[str, object] = {"next": [asdict(each) for each in next_steps(stored)]}
-    if text is not None and text.corpus.documents:
-        beginning = first_bytes(text.corpus.documents[0], _MAX_RIBBON_BYTES)
-        with suppress(BpeError):
+    # A damaged text has no ribbon, nor has one that is too strange for the tokenizer.
+    with suppress(BpeError):
+        text = training_text(stored.id)
+        if text is not None and text.corpus.documents:
+            beginning = first_bytes(text.corpus.documents[0], _MAX_RIBBON_BYTES)
             end["ribbon"] = pack_ribbon(stored.run.tokenizer, beginning)
     return end
 

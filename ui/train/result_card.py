@@ -140,14 +140,18 @@ def _show_figures(stored: StoredRun) -> None:
 @cached()
 def _ribbons(run_id: str) -> list[tuple[str, dict[str, object]]]:
     """Return the beginnings of the text that was trained on and of the one that was not."""
-    stored, seen = load_run(run_id), training_text(run_id)
+    stored, seen = load_run(run_id), None
+    with suppress(BpeError):  # a damaged text has no ribbon
+        seen = training_text(run_id)
     texts = {
         "Seen in training": () if seen is None else seen.corpus.documents,
         "Never seen": stored.held_out.documents,
     }
     found: list[tuple[str, dict[str, object]]] = []
     for name, documents in texts.items():
-        beginning = first_bytes("".join(documents[:_MAX_DOCUMENTS]), _RIBBON_BYTES)
+        beginning = first_bytes(
+            "".join(text[:_RIBBON_BYTES] for text in documents[:_MAX_DOCUMENTS]), _RIBBON_BYTES
+        )
         if beginning:
             # A text that is too strange for the tokenizer has no ribbon.
             with suppress(BpeError):
