@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { compareWords, findNeighbours, listOfBpe, madeBy, moved, countNeighbours, pairsToOffer, play, verdictOn, wordsOfText } from "../../ui/components/game/rules.js";
+import { compareWords, explainVerdict, findNeighbours, listOfBpe, madeBy, moved, countNeighbours, pairsToOffer, play, verdictOn, wordsOfText } from "../../ui/components/game/rules.js";
 import { fromGame } from "./python.js";
 
 const game = fromGame();
@@ -75,6 +75,17 @@ suite("BPE", () => {
     assert.equal(won, Math.min(...ends));
     assert.ok(won < play(few, theirs).n);
     assert.equal(verdictOn(won, play(few, theirs).n), "You win by 3 tokens.");
+    assert.match(explainVerdict(won, play(few, theirs).n, false), /its first pair .* took the e/);
+  });
+
+  test("can be beaten on the first text, where its first pair took no e", () => {
+    const theirs = listOfBpe(words, page.most);
+    assert.deepEqual(theirs[0], { left: " ", right: "t" });
+    const list = joints([" ", "t"], ["i", "t"], [" ", "h"], ["e", "n"], ["o", "u"], [" ", "a"], [" t", "h"], [" ", "w"], ["r", "e"], ["s", "t"]);
+    const [yours, bpes] = [list, theirs].map((each) => play(words, each).n);
+    assert.deepEqual([yours, bpes], [1568, 1572]);
+    assert.equal(explainVerdict(yours, bpes, true), "You looked further ahead than BPE, which joins the most frequent pair each time.");
+    assert.match(explainVerdict(bpes, bpes, true), /can be beaten, more easily on the other text/);
   });
 });
 

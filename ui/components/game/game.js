@@ -7,7 +7,7 @@ import { addButton, addPart, find, keepKeys } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
 import { counted, grouped } from "../shared/numbers.js";
 import { makeTile } from "../shared/token_drawing.js";
-import { compareWords, findNeighbours, listOfBpe, madeBy, moved, pairsToOffer, play, verdictOn, wordsOfText } from "./rules.js";
+import { compareWords, explainVerdict, findNeighbours, listOfBpe, madeBy, moved, pairsToOffer, play, verdictOn, wordsOfText } from "./rules.js";
 
 /** @import { Component } from "../shared/component.js"
     @import { Joint, Level, Played } from "./rules.js" */
@@ -18,9 +18,6 @@ import { compareWords, findNeighbours, listOfBpe, madeBy, moved, pairsToOffer, p
 const OFFERED = 12;
 const WIDTH = 1240; // px that the board takes on a projector
 const HEIGHT = 860;
-const MOST_LEADS = "BPE joins the most frequent pair each time, and never looks further ahead. That is hard to beat, but not always best: the other text can be won.";
-const CAN_BE_WON = "Hint: BPE’s first pair, e + r, stands in here and in reader. Which pair would serve both, and leave “he” whole?";
-const WON = "You looked further ahead than BPE: its first pair was the most frequent, and took the e that a longer token needed.";
 
 /** @type {WeakMap<ShadowRoot, Game>} */
 const games = new WeakMap();
@@ -238,9 +235,7 @@ class Game {
     this.find(".verdict").textContent = this.isFull ? verdictOn(played.n, theirs.n) : `${counted(left, "merge")} left.`;
     find(this.root, "[data-act=undo]", HTMLButtonElement).disabled = !this.past.length;
     this.#drawOffers(played);
-    const isFirst = level === this.levels[0];
-    const won = this.isFull && played.n < theirs.n;
-    this.find(".why").textContent = !this.isFull ? "" : won ? WON : isFirst ? MOST_LEADS : CAN_BE_WON;
+    this.find(".why").textContent = this.isFull ? explainVerdict(played.n, theirs.n, level === this.levels[0]) : "";
     return played;
   }
 

@@ -4,6 +4,10 @@ import { byteSymbols, learnMerges, replayMerges } from "../shared/merging.js";
 import { splitWords } from "../start_loop/learn.js";
 
 const N_BYTES = 256;
+const WHY_BPE_LEADS = "BPE joins the most frequent pair each time, and never looks further ahead. That is hard to beat, but not always best: it can be beaten, more easily on the other text.";
+const CAN_BE_WON = "Hint: BPE’s first pair, e + r, stands in here and in reader. Which pair would serve both, and leave “he” whole?";
+const WON_FIRST = "You looked further ahead than BPE, which joins the most frequent pair each time.";
+const WON = "You looked further ahead than BPE: its first pair was the most frequent, and took the e that a longer token needed.";
 
 /** A merge of a player's list: two tokens, as text.
     @typedef {{ left: string, right: string }} Joint */
@@ -145,4 +149,13 @@ export function verdictOn(yours, bpes) {
   const tokens = by === 1 ? "1 token" : `${by.toLocaleString("en-US")} tokens`;
   if (!by) return "A draw.";
   return yours < bpes ? `You win by ${tokens}.` : `BPE leads by ${tokens}.`;
+}
+
+/** Say why one list leads, or how BPE can be beaten.
+    @param {number} yours
+    @param {number} bpes
+    @param {boolean} isFirst Whether the text is the first, which was not made for the game. */
+export function explainVerdict(yours, bpes, isFirst) {
+  if (yours < bpes) return isFirst ? WON_FIRST : WON;
+  return isFirst ? WHY_BPE_LEADS : CAN_BE_WON;
 }
