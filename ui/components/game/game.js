@@ -45,6 +45,8 @@ class Game {
     this.past = [];
     /** @type {Joint[]} */
     this.theirs = [];
+    this.theirPlay = play([], []);
+    this.start = 0; // tokens of the text before any merge
     /** @type {Joint | null} */
     this.lifted = null;
     this.ending = new AbortController();
@@ -103,6 +105,8 @@ class Game {
   #open(level) {
     this.level = level;
     this.theirs = listOfBpe(level.words, level.most);
+    this.theirPlay = play(level.words, this.theirs);
+    this.start = play(level.words, []).n;
     this.find(".about").textContent = level.about;
     this.#say("");
     this.#draw();
@@ -211,10 +215,8 @@ class Game {
 
   /** @returns {Played} */
   #draw() {
-    const { level, list } = this;
+    const { level, list, theirPlay: theirs, start } = this;
     const played = play(level.words, list);
-    const theirs = play(level.words, this.theirs);
-    const start = play(level.words, []).n;
     const own = this.find(".yours ol");
     own.textContent = "";
     for (let place = 0; place < level.most; place++) this.#drawRow(own, place, played.saved[place]);
