@@ -21,7 +21,7 @@ from ui.components import story_data
 
 CUTS = ("none", "gpt2", "o200k")
 MOST = 10
-MOST_IN_LIST = 14
+MAX_IN_LIST = 14
 WOODCHUCK = "how much wood would a woodchuck chuck if a woodchuck could chuck wood"
 VISITORS = (
     WOODCHUCK,
@@ -142,7 +142,7 @@ def replayed(sentence: str, word: str) -> dict[str, Any]:
     pieces = bpe.get_pretokenizer(cut).split(f" {word}")
     symbols = [[(ids | unknown)[each] for each in piece] for piece in pieces]
     fired: list[int] = []
-    merges = run.merges[:MOST_IN_LIST]
+    merges = run.merges[:MAX_IN_LIST]
     for merge in merges:
         joined = [apply_merge(piece, merge.pair, merge.id) for piece in symbols]
         if joined != symbols:

@@ -16,7 +16,7 @@ import { cutText } from "./cuts.js";
 /** @type {CutName[]} */
 export const CUTS = ["none", "gpt2", "o200k"];
 export const CUT_NAMES = { none: "No cut", gpt2: "GPT-2", o200k: "GPT-4o" };
-const MOST_MERGES = 10;
+const MAX_MERGES = 10;
 const MIN_COUNT = 2;
 const SPACE = /^\p{White_Space}$/u;
 
@@ -29,7 +29,7 @@ export function* learnCut(text, cut) {
   const tokens = [...new Set(text)].sort((one, other) => Number(one.codePointAt(0)) - Number(other.codePointAt(0)));
   const ids = new Map(tokens.map((character, id) => [character, id]));
   const toSymbols = (/** @type {string} */ piece) => Array.from(piece, (character) => ids.get(character) ?? 0);
-  const rule = { nBase: tokens.length, minCount: MIN_COUNT, most: MOST_MERGES };
+  const rule = { nBase: tokens.length, minCount: MIN_COUNT, most: MAX_MERGES };
   const { merges, words } = yield* learnMerges(pieces, toSymbols, rule);
   for (const { left, right } of merges) tokens.push(tokens[left] + tokens[right]);
   const learned = tokens.slice(rule.nBase);

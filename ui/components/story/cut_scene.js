@@ -24,8 +24,8 @@ const REST_BEFORE_CUT = 900; // ms in view before GPT-2's cut is shown
 const GAPS = 260; // ms until they are open
 const EASE = "cubic-bezier(.2, 0, 0, 1)";
 const MARK = /^\p{M}+$/u;
-const WIDTH_OF = 49; // characters of the widest bar
-const FULL = 100; // px
+const MAX_BAR_CHARACTERS = 49; // characters of the widest bar
+const BAR_WIDTH = 100; // px
 
 export class CutScene {
   /** @param {HTMLElement} root
@@ -192,7 +192,7 @@ class RowView {
     const [none, gpt2, o200k] = [yield* learnCut(text, "none"), yield* learnCut(text, "gpt2"), yield* learnCut(text, "o200k")];
     this.cuts = { none, gpt2, o200k };
     const { nCharacters } = none;
-    this.bar.style.width = `${Math.min(1, nCharacters / WIDTH_OF) * FULL}px`;
+    this.bar.style.width = `${Math.min(1, nCharacters / MAX_BAR_CHARACTERS) * BAR_WIDTH}px`;
     this.all.textContent = grouped(nCharacters);
     return true;
   }

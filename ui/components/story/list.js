@@ -10,10 +10,10 @@ import { cutText } from "./cuts.js";
     @import { CutName } from "./cuts.js"
     @import { LearnedRun } from "../start_loop/learn.js" */
 
-const MOST_MERGES = 14; // of the list
-const MOST_LETTERS = 16; // of the word
-const FEWEST_MERGES = 3; // of a sentence that is worth a list
-const MOST_NAMED = 3;
+const MAX_MERGES = 14; // of the list
+const MAX_LETTERS = 16; // of the word
+const MIN_MERGES = 3; // of a sentence that is worth a list
+const MAX_NAMED = 3;
 
 /** A symbol of the word: which it is, where, the merge that made it and the one that used it up, counted from 1.
     `from` is 0 for a letter; `until` is the number of merges plus 1 for a symbol that is left.
@@ -33,7 +33,7 @@ const MOST_NAMED = 3;
 export function learnList(text, known = null) {
   for (const cut of /** @type {CutName[]} */ (["gpt2", "o200k"])) {
     const run = (cut === "gpt2" && known) || learn(text, known?.slots, (whole) => cutText(whole, cut));
-    if (run.n_merges >= FEWEST_MERGES) return { run, nMerges: Math.min(run.n_merges, MOST_MERGES), cut };
+    if (run.n_merges >= MIN_MERGES) return { run, nMerges: Math.min(run.n_merges, MAX_MERGES), cut };
   }
   return null;
 }
@@ -41,7 +41,7 @@ export function learnList(text, known = null) {
 /** Return the first letters of what was typed, as they stand inside a sentence: after a space.
     @param {string} typed */
 export function wordInSentence(typed) {
-  const word = [...typed.trim()].slice(0, MOST_LETTERS).join("");
+  const word = [...typed.trim()].slice(0, MAX_LETTERS).join("");
   return word ? ` ${word}` : "";
 }
 
@@ -99,7 +99,7 @@ export function newWord(text, list) {
     return length - left.length;
   };
   const best = [...new Set(words)].reduce((one, other) => (saved(other) > saved(one) ? other : one), words[0] ?? "");
-  const room = [...best].slice(0, MOST_LETTERS - 1).join("");
+  const room = [...best].slice(0, MAX_LETTERS - 1).join("");
   const others = words.map((word) => [...GRAPHEMES.segment(word)][0].segment);
   const endings = /[a-z]$/i.test(room) ? ["s", "ed", ...others] : others.toReversed();
   return room + (endings.find((ending) => !words.includes(room + ending)) ?? "");
@@ -122,7 +122,7 @@ export function endOfReplay({ run, nMerges }, { fired, left, length }) {
   const are = named.length > 1 ? "are" : "is";
   const stay = named.length > 1 ? "they stay" : "it stays";
   const what = !named.every((token) => /^\p{L}$/u.test(token)) ? "alone" : named.length > 1 ? "letters" : "a letter";
-  const letters = named.length > MOST_NAMED ? [...named.slice(0, MOST_NAMED), "…"] : named;
+  const letters = named.length > MAX_NAMED ? [...named.slice(0, MAX_NAMED), "…"] : named;
   return { count, letters, rest: unknown.length ? ` ${are} in no merge: ${stay} ${what}.` : ` ${are} joined by no merge: ${stay} ${what}.` };
 }
 

@@ -8,7 +8,7 @@ import { counted } from "../shared/numbers.js";
 
 /** @typedef {{ name: string, lang: string, text: string, "GPT-2": number, "GPT-4o": number }} Price */
 
-export const MOST_TOKENS = 40; // that are shown of a sentence
+export const MAX_TOKENS = 40; // that are shown of a sentence
 /** @type {("GPT-2" | "GPT-4o")[]} */
 export const MODELS = ["GPT-2", "GPT-4o"];
 const LETTER = "r";

@@ -5,7 +5,7 @@ import { colourSlot } from "../shared/colours.js";
 import { addPart, find } from "../shared/elements.js";
 import { counted } from "../shared/numbers.js";
 import { drawToken, makeTile } from "../shared/token_drawing.js";
-import { lettersAsked, MODELS, moreTokens, MOST_TOKENS, priceSentence, spokenId, sumRows } from "./model.js";
+import { lettersAsked, MAX_TOKENS, MODELS, moreTokens, priceSentence, spokenId, sumRows } from "./model.js";
 import { guessLanguage } from "../shared/languages.js";
 import { hearReadings } from "./reading.js";
 
@@ -59,11 +59,11 @@ export class ModelScene {
   /** @param {Reading} reading */
   #show({ text, model, ids, tokens }) {
     find(this.root, ".cut-by", HTMLElement).textContent = `Cut by ${model}`;
-    find(this.root, ".more-ids", HTMLElement).textContent = moreTokens(ids.length - MOST_TOKENS);
+    find(this.root, ".more-ids", HTMLElement).textContent = moreTokens(ids.length - MAX_TOKENS);
     this.list.textContent = "";
     this.list.lang = guessLanguage(text);
     this.list.dir = findDirection(text) || "ltr";
-    ids.slice(0, MOST_TOKENS).forEach((id, i) => {
+    ids.slice(0, MAX_TOKENS).forEach((id, i) => {
       const item = addPart(this.list, "li", "");
       item.style.setProperty("--after", `${i * DELAY}ms`);
       const button = addPart(item, "button", "token");
