@@ -1,4 +1,4 @@
-"""Start: what a token is, on the visitor's own sentence, and three ways on."""
+"""Start: tokens of the visitor's sentence, and the scenes that carry it on to what a model sees."""
 
 from dataclasses import asdict
 from pathlib import Path

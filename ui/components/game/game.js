@@ -1,5 +1,5 @@
 // You against BPE: the same number of merges each on one text. The visitor's list can be sorted by dragging, by
-// keys, or by buttons, and each change is replayed at once.
+// keys, or by buttons, and each change is replayed immediately.
 
 import { spokenToken } from "../shared/characters.js";
 import { hashSlot } from "../shared/colours.js";
@@ -126,7 +126,7 @@ class Game {
     this.lists.set(this.level, list);
     const after = this.#draw();
     const { n, more, example } = compareWords(before, after);
-    const change = more ? `${counted(Math.abs(more), "token")} ${more > 0 ? "more" : "fewer"}` : "no token more or fewer";
+    const change = more ? `${counted(Math.abs(more), "token")} ${more > 0 ? "more" : "fewer"}` : "the same number of tokens";
     this.#say(what, n ? `${counted(n, "word")} split differently: ${change}.` : "No word splits differently.");
     this.#drawWord(example ? [before, after].map(({ words }) => words.get(example)?.tokens ?? []) : []);
     const end = this.isFull ? ` ${this.find(".verdict").textContent}` : "";

@@ -1,4 +1,4 @@
-// The rules of the game: a list of merges replayed on a text, the list that BPE learns, and changes that can be undone.
+// The rules of the game: a list of merges replayed on a text, the list that BPE learns, and how two lists differ.
 
 import { byteSymbols, learnMerges, replayMerges } from "../shared/merging.js";
 import { splitWords } from "../start_loop/learn.js";

@@ -102,7 +102,7 @@ export class EndView {
   }
 }
 
-/** Open another page of the app without loading it anew, so that a visitor's session stays.
+/** Open another page of the app without reloading, so that a visitor's session stays.
     @param {MouseEvent} event
     @param {string} href */
 function goTo(event, href) {

@@ -38,7 +38,7 @@ import { colourSlot } from "../shared/colours.js";
 /** A text and its tokens; text in no token has the id -1.
     @typedef {{ text: string, ids: number[], lengths: number[] }} RibbonTokens */
 
-/** What the last frame shows; a replay has neither a text nor pages to lead to.
+/** What the last frame shows. The site has no `next`.
     @typedef {object} Ending
     @property {number} before The tokens of the text before the first merge.
     @property {number} after
@@ -57,7 +57,7 @@ import { colourSlot } from "../shared/colours.js";
     @property {"smallest-pair" | "first-seen"} tie_break
     @property {string | null} end_of_word
     @property {string} ending Why training stopped.
-    @property {Ending} [end] What the last frame shows; a run that was learned in the browser has none.
+    @property {Ending} [end] What the last frame shows.
     @property {Numbers} merge_left
     @property {Numbers} merge_right
     @property {Numbers} merge_id

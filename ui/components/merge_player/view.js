@@ -178,7 +178,7 @@ export class PlayerView {
     this.drawPosition(step);
     this.drawButtons(step);
     const atEnd = step >= run.n_merges;
-    // Whoever typed words wants to see what became of them.
+    // A visitor who typed words wants to see their tokens.
     this.end.show(atEnd && run.n_merges > 0 && run.end !== undefined && this.mode !== "yours");
     const asking = guesses.isAsking(run, step);
     this.drawGuessing(step, asking);

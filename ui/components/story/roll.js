@@ -4,7 +4,7 @@ import { grouped } from "../shared/numbers.js";
 
 const ROLL = 320; // ms
 
-/** Let the number of an element run to another; at once where motion is not wanted.
+/** Let the number of an element run to another; immediately if motion is not wanted.
     @param {HTMLElement} element
     @param {number} to
     @param {number} wait Milliseconds before it starts; 0 for no motion. */
