@@ -35,6 +35,9 @@ FILES = (
     bytes(9),
     b"ELF\x01\x02\x03\x04\x05\x06" + bytes(2),
     b"a\x00b" * 4,
+    b"caf\xc3\xa9 " * 9 + b"\xef",  # U+FFFD begins with this byte too
+    b"caf\xc3\xa9 " * 9 + b"na\xefve",
+    b"caf\xc3\xa9 " * 9 + b"\xef\xbf na\xefve",
     b"",
 )
 

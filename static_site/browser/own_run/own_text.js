@@ -52,7 +52,8 @@ export function readText(bytes, name) {
     let remark = `${name}: replaced what is not valid ${encoding} with U+FFFD.`;
     if (encoding === "utf-8") {
       const n = countReplacements(read) - countReplacements(rest);
-      const first = read.findIndex((byte, i) => byte !== rest[i]);
+      let first = read.findIndex((byte, i) => byte !== rest[i]);
+      while (read[first] !== REPLACEMENT[0]) first -= 1; // What was replaced can begin as U+FFFD does.
       const hex = rest[first].toString(16).toUpperCase().padStart(2, "0");
       remark =
         `${name}: replaced bytes that are not valid utf-8 with U+FFFD in ${counted(n, "place")}; the first is 0x${hex} ` +
