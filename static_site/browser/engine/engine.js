@@ -11,8 +11,8 @@
 //
 // What these take and return is described in `training.js` (TrainingOptions, Progress, Run) and in
 // `encoding.js` (Encoded). Errors have a sentence for the visitor as their message. Bytes are moved, not
-// copied: the documents given to `train` are gone after it, so give copies of what is needed again. A run
-// can be stored in IndexedDB as it is.
+// copied: the documents given to `train` can no longer be used afterwards, so give copies of what is needed
+// again. A run can be stored in IndexedDB as it is.
 
 /** @import { Encoded } from "./encoding.js"
     @import { EngineData } from "./cutting.js"
@@ -25,8 +25,11 @@
     tokenizer in the engine: its number there, the bytes of memory it takes, how many tokens it has, the name of its
     cut, and its special tokens with their ids. */
 
+const STOPPED = "The computation stopped. Reload the page, or use less text.";
+
 export class Engine {
   #port;
+  #isStopped = false;
   #nAsked = 0;
   /** @type {Map<number, { resolve: (result: any) => void, reject: (error: Error) => void, onProgress?: (progress: Progress) => void }>} */
   #waiting = new Map();
@@ -44,6 +47,11 @@ export class Engine {
       this.#waiting.delete(id);
       if (error === undefined) asked?.resolve(result);
       else asked?.reject(new Error(error));
+    });
+    port.addEventListener("error", () => {
+      this.#isStopped = true;
+      for (const { reject } of this.#waiting.values()) reject(new Error(STOPPED));
+      this.#waiting.clear();
     });
     if ("start" in port) port.start();
   }
@@ -63,6 +71,7 @@ export class Engine {
       @param {{ moved?: Transferable[], onProgress?: (progress: Progress) => void }} [more]
       @returns {Promise<any>} */
   #ask(task, given, { moved = [], onProgress } = {}) {
+    if (this.#isStopped) return Promise.reject(new Error(STOPPED));
     const id = (this.#nAsked += 1);
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject, onProgress });

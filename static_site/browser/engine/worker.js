@@ -103,6 +103,7 @@ function otherMessages() {
     @param {any} result
     @returns {ArrayBuffer[]} */
 function transferable(result) {
+  if (ArrayBuffer.isView(result)) return [/** @type {ArrayBuffer} */ (result.buffer)];
   const values = result && typeof result === "object" ? Object.values(result) : [];
   const nested = values.flatMap((value) => (ArrayBuffer.isView(value) ? [value] : value?.letters ? [value.letters, value.counts ?? value.starts] : []));
   return nested.map(({ buffer }) => /** @type {ArrayBuffer} */ (buffer));
