@@ -88,7 +88,7 @@ LAST_DOORS: Final = (
 )
 WORKER: Final = "service-worker.js"
 _STORED: Final = "self.STORED = "
-_FOR_ALL: Final = ("script", "title", "lead", "kind", "heading", "preloaded")
+_FOR_ALL: Final = ("script", "title", "lead", "kind", "heading")
 """What every template is given of its page."""
 LATER: Final = ("data/o200k_base.js", "docs/")
 """What is stored for use offline when it is first opened, not with the first page."""
@@ -105,7 +105,6 @@ class SitePage:
     lead: str
     kind: str = "wide"
     heading: str = ""
-    preloaded: tuple[str, ...] = ()
     more: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
@@ -267,7 +266,6 @@ def _pages(lessons: list[DrawnLesson]) -> list[SitePage]:
             "Merge loop",
             "Each merge fuses the two neighbouring symbols that occur together most often. "
             "Watch one happen, then let it run.",
-            preloaded=("gpt2-pattern",),
             more={"runs": RECORDED},
         ),
         SitePage(

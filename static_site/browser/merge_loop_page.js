@@ -7,16 +7,18 @@ import { find } from "../../ui/components/shared/elements.js";
 import { halfCharacter } from "../../ui/components/shared/characters.js";
 import { keptRun } from "./own_run/kept.js";
 import { blockStarts, openingStep, stopSentence } from "./own_run/replaying.js";
-import { ownWords } from "./own_words.js";
+import { ownWords, pretokensOf } from "./own_words.js";
 import { startFrame } from "./page_frame.js";
 import { draw, nextTask } from "./stage.js";
-import { startReplay } from "./start_engine.js";
+import { startEngine } from "./start_engine.js";
 import { loadData } from "./stored_data.js";
 
 /** @import { KeptRun } from "./own_run/kept.js" */
 
-/** A run for the player: its first message, and what returns the messages of its blocks.
-    @typedef {{ message: Uint8Array, merges: (start: number, stop: number) => Promise<Uint8Array> }} Played */
+/** A run for the player: its first message, what returns the messages of its blocks, and what cuts a text as the
+    run's text was cut.
+    @typedef {{ message: Uint8Array, merges: (start: number, stop: number) => Promise<Uint8Array>,
+      cut: (text: string) => Promise<string[]> }} Played */
 
 const OWN = "own";
 const host = find(document, "[data-component]", HTMLElement);
@@ -35,39 +37,36 @@ async function start() {
   chosen.setAttribute("aria-current", "true");
   find(document, "#about-run", HTMLElement).textContent = chosen.dataset.about ?? "";
   const run = chosen.dataset.run ?? "";
-  const [played, [pattern]] = await Promise.all([
-    run === OWN && kept ? replayed(kept) : recorded(run),
-    loadData("gpt2-pattern"),
-  ]);
-  await play(played, pattern);
+  await play(await (run === OWN && kept ? replayed(kept) : recorded(run)));
 }
 
 /** @param {string} run
     @returns {Promise<Played>} */
 async function recorded(run) {
-  const [message, merges] = await loadData(`run-${run}`);
-  return { message, merges: async () => merges };
+  const [[message, merges], [written]] = await Promise.all([loadData(`run-${run}`), loadData("gpt2-pattern")]);
+  const pattern = new RegExp(new TextDecoder().decode(written), "gu");
+  return { message, merges: async () => merges, cut: async (text) => text.match(pattern) ?? [] };
 }
 
 /** @param {KeptRun} kept
     @returns {Promise<Played>} */
 async function replayed({ run, ribbon }) {
-  const engine = await startReplay();
+  const engine = await startEngine();
+  const { handle } = await engine.open({ run });
+  const cut = async (/** @type {string} */ text) => pretokensOf(text, await engine.encode(handle, text));
   const merges = (/** @type {number} */ start, /** @type {number} */ stop) => engine.packMerges(run, start, stop, OWN);
   const opening = await openingStep(run, merges);
   const more = { player: OWN, opening, starts: blockStarts(run), ending: stopSentence(run), end: { ribbon } };
-  return { message: await engine.packRun(run, more), merges };
+  return { message: await engine.packRun(run, more), merges, cut };
 }
 
-/** @param {Played} played
-    @param {Uint8Array} pattern */
-async function play({ message: data, merges }, pattern) {
+/** @param {Played} played */
+async function play({ message: data, merges, cut }) {
   const unpacked = unpackRun(data, { isSaved: false });
-  const cut = new RegExp(new TextDecoder().decode(pattern), "gu");
   const send = (/** @type {unknown} */ detail) => document.dispatchEvent(new CustomEvent("bpe-player-message", { detail }));
-  const sendWords = (/** @type {string} */ text) => {
+  const sendWords = async (/** @type {string} */ text) => {
     const half = halfCharacter(text);
-    const words = half ? [] : ownWords(text, unpacked, cut);
+    const words = ownWords(await cut(half ? "" : text), unpacked); // asked even then, so that answers keep their order
     send({ player: unpacked.player, words, problem: half && `${half}, which UTF-8 cannot encode.` });
   };
   const { block_starts: starts, n_merges: nMerges } = unpacked;
@@ -76,7 +75,7 @@ async function play({ message: data, merges }, pattern) {
   draw(host, mountPlayer, data, (name, value) => {
     if (name === "block" && Array.isArray(value)) sendBlocks(value[0], value[1]);
     if (name === "words" && typeof value === "string") {
-      sendWords(value);
+      sendWords(value).catch((error) => tell(error.message));
       const url = new URL(window.location.href);
       if (value) url.searchParams.set("words", value);
       else url.searchParams.delete("words");
@@ -87,7 +86,7 @@ async function play({ message: data, merges }, pattern) {
   const opened = stepOfAddress(window.location.search, nMerges) ?? unpacked.opening_step;
   const number = blockNumber(unpacked, opened);
   await sendBlocks(number, number);
-  sendWords(new URLSearchParams(window.location.search).get("words") ?? "");
+  await sendWords(new URLSearchParams(window.location.search).get("words") ?? "");
 }
 
 /** @param {string} problem */

@@ -28,7 +28,7 @@ from tests.oracles import TOKENIZERS
 N_RANDOM = 2_000
 N_LINES = 400
 N_PACKED = 100
-OWN_WORDS = ("how much wood", "Straße, für 3 €", "孔乙己 é\t\u00a0", "")
+OWN_WORDS = ("how much wood", "I'VE seenIt: 1234567\n", "Straße, für 3 €", "孔乙己 é\t\u00a0", "")
 PIECES = ("a", "B", "ß", "1", "٣", "é", "e\u0301", "ª", "日本", "🧩", "ſ", "K", "ǅ", "ʰ", "\u0903")
 BETWEEN = (" ", "  ", "\n", "\r\n", "\t", "\u00a0", "\u3000", "'", "'s", "'LL", "’", "/", ".", "")
 
@@ -75,6 +75,7 @@ def encoded(vocabulary: Vocabulary, texts: list[str]) -> dict[str, Any]:
         "name": vocabulary.name,
         "stored": base64.b64encode(packed_tokenizer(encoder)).decode(),
         "texts": list(zip(texts, encoder.encode_batch(texts), strict=True)),
+        "cut": [[text, encoder.pretokenizer.split(text)] for text in OWN_WORDS],
         "packed": [
             [text, pack_boundaries(found, encoder), find_longest_word(found, encoder)]
             for text in texts[:: len(texts) // N_PACKED]

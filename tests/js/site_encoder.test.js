@@ -4,14 +4,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { unpackRun } from "../../ui/components/merge_player/run.js";
-import { ownWords } from "../../static_site/browser/own_words.js";
+import { ownWords, pretokensOf } from "../../static_site/browser/own_words.js";
 import { packNumbers } from "../../static_site/browser/pack_tokens.js";
 import { decodeBase64, engineInNode, fromSite } from "./python.js";
 
 const { data, pattern, vocabularies, runs } = fromSite();
 const engine = await engineInNode(data);
 
-for (const { name, stored, texts, packed } of vocabularies) {
+for (const { name, stored, texts, cut, packed } of vocabularies) {
   suite(`texts under ${name}`, () => {
     test("have the ids that bpe_core gives them, and are packed byte for byte as the app packs them", async () => {
       const { handle } = await engine.open({ packed: decodeBase64(stored).buffer });
@@ -24,6 +24,9 @@ for (const { name, stored, texts, packed } of vocabularies) {
         assert.equal(unknown, null);
         const shown = await engine.show(handle, text);
         assert.deepEqual(shown, { packed: { ...message, table }, longest }, JSON.stringify(text));
+      }
+      for (const [text, pretokens] of cut) {
+        assert.deepEqual(pretokensOf(text, await engine.encode(handle, text)), pretokens);
       }
       const all = texts.map(([text]) => text);
       assert.equal(await engine.count(handle, all), texts.reduce((n, [, ids]) => n + ids.length, 0));
@@ -41,6 +44,6 @@ test("numbers take the smallest type that holds them", () => {
 test("a visitor's words start as the symbols that bpe_core starts with", () => {
   for (const { stored, own_words: expected } of runs) {
     const run = unpackRun(decodeBase64(stored), { isSaved: false });
-    for (const [text, words] of expected) assert.deepEqual(ownWords(text, run, new RegExp(pattern, "gu")), words);
+    for (const [text, words] of expected) assert.deepEqual(ownWords(text.match(new RegExp(pattern, "gu")) ?? [], run), words);
   }
 });

@@ -26,7 +26,7 @@
 const STORE = "kept";
 
 /** @returns {Promise<IDBDatabase>} */
-function opened() {
+async function opened() {
   const asked = indexedDB.open(`bpe-explorer ${new URL("./", window.location.href).href}`, 1);
   asked.addEventListener("upgradeneeded", () => asked.result.createObjectStore(STORE));
   return finished(asked);
@@ -86,7 +86,8 @@ async function read(name) {
 
 /** Delete the run and its text. */
 export async function forget() {
-  const database = await opened();
+  const database = await opened().catch(() => undefined);
+  if (!database) return; // This browser keeps nothing.
   const writing = database.transaction(STORE, "readwrite");
   await finished(writing.objectStore(STORE).clear());
   database.close();
