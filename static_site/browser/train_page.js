@@ -25,7 +25,7 @@ import { loadData } from "./stored_data.js";
 const MAX_EDITED = 200_000; // characters: more would freeze a text field
 const SHARE_OF_COUNTING = 0.2; // of the bar
 const SECONDS_BEFORE_PACE = 0.3;
-const SAID_FROM = 1e6; // bytes: what less text needs is no matter
+const SAID_FROM = 1e6; // bytes: smaller texts need too little to mention
 const RIBBON_BYTES = 1800;
 const TYPED = "Your text";
 
@@ -51,6 +51,7 @@ let remarks = [];
 /** @type {Promise<Engine> | undefined} */
 let engine;
 let isTraining = false;
+let nJudged = 0;
 
 // --- the form ------------------------------------------------------------------------------------------
 
@@ -93,9 +94,9 @@ function showForm() {
   }
   const { first } = given;
   const address = withQuery(window.location.href, {
-    size: vocabSize === first.vocabSize ? null : String(vocabSize),
+    size: !Number.isInteger(vocabSize) || vocabSize === first.vocabSize ? null : String(vocabSize),
     cut: cut === first.cut ? null : cut,
-    least: minFrequency === first.minFrequency ? null : String(minFrequency),
+    least: !Number.isInteger(minFrequency) || minFrequency === first.minFrequency ? null : String(minFrequency),
   });
   window.history.replaceState(window.history.state, "", address);
 }
@@ -178,12 +179,13 @@ async function trainHere() {
   const all = allDocuments();
   const chosen = settings();
   const id = crypto.getRandomValues(new Uint32Array(2)).join("-");
+  const keepText = (/** @type {string} */ of) => keep({ text: { id: of, documents: all, settings: chosen } });
   isTraining = true;
   showState("running", "Training");
   bar.removeAttribute("value");
   part("pace").textContent = `Counting the pre-tokens of ${sizeText(all.reduce((n, { bytes }) => n + bytes.length, 0))}.`;
   try {
-    await keep({ text: { id, documents: all, settings: chosen } }); // for the case that the tab is closed meanwhile
+    await keepText(id); // for the case that the tab is closed meanwhile
     const started = await startOnce();
     const { training, heldOut } = divide(all);
     const beginning = beginningOf(training[0]);
@@ -191,7 +193,6 @@ async function trainHere() {
     const pace = paceReporter();
     const run = await started.train(options, pace);
     if (!run.counts.length && run.stopReason === "cancelled") {
-      await keep({ text: { id: "", documents: all, settings: chosen } });
       throw new Error("Training was cancelled before the first merge, so nothing was learned.");
     }
     part("pace").textContent = `${counted(run.counts.length, "merge")} learned. Encoding the held-out text.`;
@@ -202,11 +203,13 @@ async function trainHere() {
     /** @type {KeptRun} */
     const made = { id, title: all.length === 1 ? all[0].name : counted(all.length, "document"), run, ribbon: { text: beginning, ids: [...ids], lengths: [...lengths] }, heldOut, nHeldOut };
     const isKept = await keep({ run: made });
+    if (!isKept) await keepText(""); // This training ended, although no run has its id.
     isTraining = false;
     await showRun(made, isKept);
     part("outcome-heading").focus();
   } catch (error) {
     isTraining = false;
+    await keepText("");
     const kept = await keptRun();
     if (kept) await showRun(kept, true);
     else showState("empty", "What you will get");
@@ -260,7 +263,9 @@ function showState(shown, heading) {
   part("badge").hidden = shown !== "result";
   trainButton.disabled = shown === "running";
   cancelButton.disabled = false;
-  if (shown !== "result") part("judged").hidden = true;
+  if (shown === "result") return;
+  part("judged").hidden = true;
+  nJudged += 1;
 }
 
 /** @param {KeptRun} kept
@@ -299,6 +304,7 @@ async function showRun(kept, isKept) {
     @param {KeptRun} kept */
 async function judgeRun({ run, heldOut, nHeldOut }) {
   if (!heldOut.nBytes) return;
+  const number = (nJudged += 1);
   const own = { name: "yours", vocabSize: run.firstId + run.counts.length, tokens: nHeldOut };
   /** @type {Counted[]} */
   const others = [];
@@ -313,6 +319,7 @@ async function judgeRun({ run, heldOut, nHeldOut }) {
     show();
   };
   const show = () => {
+    if (number !== nJudged) return; // Meanwhile the run was deleted, or another one is being trained.
     const ordered = others.toSorted((one, other) => one.tokens - other.tokens);
     const against = ordered.find(({ name }) => name === chosen) ?? ordered[0];
     part("judged").hidden = !against;

@@ -52,6 +52,7 @@ new MutationObserver(() => {
     document.querySelector("#cancel").click();
 }).observe(document.querySelector("#pace"), { childList: true });
 """
+BLOCKED_STORAGE = "IDBFactory.prototype.open = () => { throw new Error('blocked'); };"
 DEAF_WORKER = "globalThis.Worker = class extends EventTarget { postMessage() {} };"
 IS_STORED = """async () => {
   await navigator.serviceWorker.ready;
@@ -185,6 +186,31 @@ def test_a_pasted_text_becomes_a_tokenizer_that_stays_until_it_is_deleted(
     expect(page.locator("#problem")).to_contain_text("No run of yours")
 
 
+def test_own_words_are_cut_as_the_text_and_a_run_is_deleted_where_nothing_is_stored(
+    fresh_context: BrowserContext, address: str
+) -> None:
+    page = fresh_context.new_page()
+    page.goto(f"{address}/train.html?size=512&cut=o200k")
+    train_on(page, TEXT)
+    words = "woodChuck I've 1234567"
+    expected = bpe.train([TEXT], vocab_size=512, pretokenizer="o200k").tokenizer
+    n_words = len(expected.pretokenizer.split(words))
+    assert n_words != len(gpt2().pretokenizer.split(words))
+    page.goto(f"{address}/merge-loop.html?run=own&step=1&words={quote(words)}")
+    expect(page.locator(".words .word")).to_have_count(n_words)
+    page.get_by_label("Your words").fill("wood")
+    expect(page.locator(".words .word")).to_have_count(1)
+
+    blocked = fresh_context.new_page()
+    blocked.add_init_script(BLOCKED_STORAGE)
+    blocked.goto(f"{address}/train.html")
+    train_on(blocked, TEXT)
+    expect(blocked.locator("#kept")).to_contain_text("This browser keeps nothing")
+    blocked.get_by_role("button", name="Delete this run").click()
+    expect(blocked.get_by_role("heading", name="What you will get")).to_be_visible()
+    expect(blocked.get_by_label("Text", exact=True)).to_have_value("")
+
+
 def test_a_training_is_cancelled_and_one_that_was_interrupted_can_begin_again(
     fresh_context: BrowserContext, address: str
 ) -> None:
@@ -237,6 +263,8 @@ def test_what_cannot_be_trained_is_told_in_a_sentence(
     page.get_by_role("spinbutton", name="Vocabulary size").fill("12")
     train.click()
     expect(problem).to_contain_text("Expected a vocabulary size from 257 to 1,000,000")
+    page.get_by_role("spinbutton", name="Vocabulary size").fill("")
+    expect(page).to_have_url(f"{address}/train.html")
     for script, said in (
         ("delete globalThis.WebAssembly", "This browser has no WebAssembly"),
         ("globalThis.Worker = class { constructor() { throw new Error('no'); } }", "blocked"),
@@ -248,6 +276,9 @@ def test_what_cannot_be_trained_is_told_in_a_sentence(
         old.get_by_role("button", name="Train", exact=True).click()
         expect(old.locator("#problem")).to_contain_text(said)
         expect(old.get_by_label("Text", exact=True)).to_have_value("hug hugs")
+        old.reload()
+        expect(old.get_by_label("Text", exact=True)).to_have_value("hug hugs")
+        expect(old.locator("#problem")).to_have_text("")  # It ended, so nothing was interrupted.
         old.close()
 
 
