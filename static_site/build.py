@@ -53,7 +53,7 @@ MAX_TEXT_LENGTH: Final = 1_000_000
 """UTF-16 units of a text whose tokens are shown."""
 MAX_BYTES_PASTED: Final = 20_000_000
 SPECIAL_TOKENS: Final = TrainingConfig().special_tokens
-LEAST_SIZE: Final = 256 + len(SPECIAL_TOKENS)
+MIN_SIZE: Final = 256 + len(SPECIAL_TOKENS)
 FONTS: Final = {
     "source-sans": "SourceSansVF-Upright",
     "source-serif": "SourceSerifVariable-Roman",
@@ -252,7 +252,7 @@ def _pages(lessons: list[DrawnLesson]) -> list[SitePage]:
                         "cut": next(iter(CUTS)),
                         "minFrequency": MIN_FREQUENCY,
                     },
-                    "least": LEAST_SIZE,
+                    "least": MIN_SIZE,
                     "most": MAX_SIZE,
                     "special": SPECIAL_TOKENS,
                     "published": [{"id": each.id, "name": each.name} for each in VOCABULARIES],

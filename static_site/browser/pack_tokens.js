@@ -1,4 +1,4 @@
-// Pack a text's tokens for the token view, as `views/token_packing.py` does for the app.
+// Pack a text's tokens for the token view, as `views/packing.py` does for the app.
 
 import { asToken } from "./engine/replay.js";
 import { tokenAt } from "./engine/tokenizer_file.js";

@@ -158,6 +158,7 @@ function choose(choice) {
 function add(choice) {
   const old = choices.findIndex(({ id }) => id === choice.id);
   if (old >= 0) {
+    tokenizers.get(choices[old])?.then(({ engine, opened }) => engine.close(opened.handle)).catch(() => {});
     tokenizers.delete(choices[old]);
     choices[old] = choice;
     const radio = find(radios, `input[value="${CSS.escape(choice.id)}"]`, HTMLInputElement);

@@ -1,5 +1,5 @@
 // The verdict on a tokenizer that was trained here, in the app's words: `ui/compare/wording.py` and
-// `runs/stop_reasons.py`. There are no intervals, which the app draws from many documents.
+// `runs/statistics.py`. There are no intervals, which the app draws from many documents.
 
 import { counted, grouped, times } from "../../../ui/components/shared/numbers.js";
 import { stopSentence } from "./replaying.js";

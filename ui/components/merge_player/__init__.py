@@ -14,7 +14,7 @@ _messages = make_component(__file__, "merge_player_messages", "messages_from_pyt
 def draw_merge_player(
     *, key: str, run: bytes, on_step: Callable[[], None], on_words: Callable[[], None]
 ) -> object:
-    """Draw the player for a run packed by `run_packing.pack_player`; return the blocks it requests.
+    """Draw the player for a run from `bpe_core.views.pack_player`; return the blocks it requests.
 
     The request is the numbers of the first and last missing block, unchecked as the browser sent
     them, or None; answer it with `send_block`. `on_step` is called when the cursor comes to rest,
@@ -35,7 +35,7 @@ def draw_merge_player(
 
 
 def send_block(*, player: str, block: bytes) -> None:
-    """Send the player with the key `player` a block of merges packed by `run_packing.pack_merges`.
+    """Send the player with the key `player` a block of merges from `bpe_core.views.pack_merges`.
 
     The player keeps its blocks, so each is sent once, when requested.
     """
