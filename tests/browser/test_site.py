@@ -48,7 +48,7 @@ TEXT = "\n".join(
 IS_DRAWN = ":is(.tile, .token, .cards li, pre, #own-text)"
 CANCEL_AT_A_MERGE = """
 new MutationObserver(() => {
-  if (document.querySelector("#pace").textContent.startsWith("Merge"))
+  if (/^Merge [1-9]/.test(document.querySelector("#pace").textContent))
     document.querySelector("#cancel").click();
 }).observe(document.querySelector("#pace"), { childList: true });
 """
