@@ -330,3 +330,15 @@ def test_a_cut_that_normalizes_first_stays_chosen(open_app: OpenApp) -> None:
     app = open_app(settings='{"vocab_size":300,"pretokenizer":"NFC+gpt2","start":257}')
     for page in (app, open_app(**read_query(train(app)))):
         assert page.selectbox(key="settings_pretokenizer").value == "NFC+gpt2"
+
+
+def test_a_typed_size_stays_when_an_older_message_arrives(open_app: OpenApp) -> None:
+    app = open_app()
+    app.number_input(key="settings_exact_byte_size_4096").set_value(400).run()
+    # As the browser sends it that has not drawn the slider's new place yet.
+    app.session_state["settings_exact_byte_size_4096"] = 400.0
+    app.select_slider(key="settings_byte_size").set_value(4096).run()
+    (field,) = (each for each in app.number_input if str(each.key).startswith("settings_exact"))
+    assert field.value == 400
+    app.select_slider(key="settings_byte_size").set_value(4096).run()
+    assert app.number_input(key="settings_exact_byte_size_4096").value == 4096

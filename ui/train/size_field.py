@@ -224,8 +224,7 @@ def _slider_and_field(slider: _Slider, limits: FieldLimits) -> int | None:
                 key=f"settings_{key}",
                 label_visibility="collapsed",
                 persist_state="session",
-                on_change=workspace.forget_widgets,
-                args=(_exact_key(key),),
+                on_change=lambda: _leave_field(key, sizes),
             )
             with st.container(horizontal=True):
                 st.markdown(f":gray[:small[{sizes[0]:,}]]", width="content")
@@ -242,6 +241,20 @@ def _slider_and_field(slider: _Slider, limits: FieldLimits) -> int | None:
             on_change=lambda: _move_slider(key, size, sizes),
         )
     return checked(value, limits)
+
+
+def _leave_field(key: str, sizes: Sequence[int]) -> None:
+    """Begin the field of the place that the slider was moved to anew.
+
+    A message that the browser sent before it drew the size typed last has the slider where it was,
+    and that size in the field there. It moves the slider to the size again.
+    """
+    size = int(workspace.widget_number(f"settings_{key}") or 0)
+    typed = workspace.widget_number(_exact_key(key, size))
+    workspace.forget_widgets(_exact_key(key))
+    if typed is not None and (nearest := _nearest(sizes, typed)) != size:
+        workspace.set_widget(f"settings_{key}", nearest)
+        workspace.set_widget(_exact_key(key, nearest), typed)
 
 
 def _move_slider(key: str, size: int, sizes: Sequence[int]) -> None:
