@@ -12,7 +12,6 @@ import pytest
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
 from bpe_core.formats import (
-    READERS,
     Opened,
     check_opens,
     dumps,
@@ -24,7 +23,7 @@ from bpe_core.formats import (
 from bpe_core.formats.checking import opened_elsewhere
 from bpe_core.formats.checking.opened_elsewhere import TrialError, compare_ids, ids_by_lines
 from bpe_core.formats.checking.probe import PROBE, Probe, encodable
-from bpe_core.formats.checking.readers import Reader, literal
+from bpe_core.formats.checking.readers import READERS, Reader, literal
 from bpe_core.formats.folder_files import FORMATS
 from bpe_core.published import CATALOGUE
 from bpe_core.types import Format
