@@ -337,8 +337,15 @@ def test_a_typed_size_stays_when_an_older_message_arrives(open_app: OpenApp) -> 
     app.number_input(key="settings_exact_byte_size_4096").set_value(400).run()
     # As the browser sends it that has not drawn the slider's new place yet.
     app.session_state["settings_exact_byte_size_4096"] = 400.0
+    app.segmented_control(key="settings_amount").set_value("Balanced")
     app.select_slider(key="settings_byte_size").set_value(4096).run()
     (field,) = (each for each in app.number_input if str(each.key).startswith("settings_exact"))
     assert field.value == 400
     app.select_slider(key="settings_byte_size").set_value(4096).run()
     assert app.number_input(key="settings_exact_byte_size_4096").value == 4096
+    # A step of the slider with the name of the step before, which was drawn meanwhile.
+    app.segmented_control(key="settings_amount").set_value("Few pieces")
+    app.select_slider(key="settings_byte_size").set_value(1024).run()
+    assert app.number_input(key="settings_exact_byte_size_1024").value == 1024
+    app.segmented_control(key="settings_amount").set_value("Few pieces").run()
+    assert app.number_input(key="settings_exact_byte_size_512").value == 512

@@ -189,21 +189,25 @@ def _choose_amount(slider: _Slider, size: int | None) -> None:
     # This control follows the slider, so it takes its value from there at each redraw.
     chosen = next((name for name, own in sizes.items() if own == size), None)
     workspace.set_widget("settings_amount", chosen)
+    place = workspace.widget_number(f"settings_{slider.key}")
     st.segmented_control(
         "Amount of pieces",
         list(sizes),
         format_func=lambda name: f"{name} ({sizes[name]:,})",
         key="settings_amount",
         label_visibility="collapsed",
-        on_change=lambda: _move_to(slider, sizes),
+        on_change=lambda: _move_to(slider, sizes, place),
     )
 
 
-def _move_to(slider: _Slider, sizes: Mapping[str, int]) -> None:
-    """Move the slider to the size whose name was pressed."""
-    name = workspace.widget_text("settings_amount")
-    if name in sizes:
-        workspace.set_widget(f"settings_{slider.key}", sizes[name])
+def _move_to(slider: _Slider, sizes: Mapping[str, int], place: float | None) -> None:
+    """Move the slider to the size whose name was pressed, unless the slider left its `place`.
+
+    It was the slider then that the visitor moved, and the name is that of an earlier size.
+    """
+    key, name = f"settings_{slider.key}", workspace.widget_text("settings_amount")
+    if name in sizes and workspace.widget_number(key) == place:
+        workspace.set_widget(key, sizes[name])
         workspace.set_widget(_exact_key(slider.key, sizes[name]), float(sizes[name]))
 
 
@@ -255,6 +259,7 @@ def _leave_field(key: str, sizes: Sequence[int]) -> None:
     if typed is not None and (nearest := _nearest(sizes, typed)) != size:
         workspace.set_widget(f"settings_{key}", nearest)
         workspace.set_widget(_exact_key(key, nearest), typed)
+        workspace.set_widget("settings_amount", None)  # it is of the earlier message too
 
 
 def _move_slider(key: str, size: int, sizes: Sequence[int]) -> None:
