@@ -254,11 +254,10 @@ def _leave_field(key: str, sizes: Sequence[int]) -> None:
     and that size in the field there. It moves the slider to the size again.
     """
     size = int(workspace.widget_number(f"settings_{key}") or 0)
-    typed = workspace.widget_number(_exact_key(key, size))
-    workspace.forget_widgets(_exact_key(key))
-    if typed is not None and (nearest := _nearest(sizes, typed)) != size:
-        workspace.set_widget(f"settings_{key}", nearest)
-        workspace.set_widget(_exact_key(key, nearest), typed)
+    _move_slider(key, size, sizes)
+    if workspace.widget_number(f"settings_{key}") == size:
+        workspace.forget_widgets(_exact_key(key))
+    else:
         workspace.set_widget("settings_amount", None)  # it is of the earlier message too
 
 
@@ -266,6 +265,7 @@ def _move_slider(key: str, size: int, sizes: Sequence[int]) -> None:
     """Move the slider to the place nearest to the number typed next to it."""
     typed = workspace.widget_number(_exact_key(key, size))
     if typed is not None and (nearest := _nearest(sizes, typed)) != size:
+        workspace.forget_widgets(_exact_key(key))
         workspace.set_widget(f"settings_{key}", nearest)
         workspace.set_widget(_exact_key(key, nearest), typed)
 
