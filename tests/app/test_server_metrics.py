@@ -31,7 +31,7 @@ STARTED = {
 }
 TABS = 2
 MEGABYTE = 1_000_000
-SECONDS_TO_GIVE_BACK = 40
+SECONDS_TO_GIVE_BACK = 120
 
 
 def test_there_are_no_figures_unless_asked_for(address: str) -> None:
