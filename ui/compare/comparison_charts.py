@@ -25,6 +25,7 @@ from ui.look import (
     label_right,
     merges_axis,
     name_base_axis,
+    name_rows,
     name_value_axis,
     set_axis,
     shorten_end,
@@ -77,7 +78,8 @@ def language_dots(
     figure = empty_figure(
         theme, height=n * _LANGUAGE_ROW + 96 + legend, right=24, top=40, bottom=44
     )
-    _name_rows(figure, [shorten_end(name, _MAX_LANGUAGE_LENGTH) for name in languages], colours)
+    names = [f"{shorten_end(name, _MAX_LANGUAGE_LENGTH)} " for name in languages]
+    name_rows(figure, names, {"color": colours.text})
     values = [value for _, found, _ in series for value in found if not math.isnan(value)]
     shown_names = told_apart([name for name, _, _ in series], _MAX_LEGEND_LENGTH)
     for place, (name, found, hollow) in enumerate(series):
@@ -166,19 +168,6 @@ def _series_colour(colours: Palette, place: int) -> str:
     return colours.series[place % len(colours.series)]
 
 
-def _name_rows(figure: go.Figure, names: Sequence[str], colours: Palette) -> None:
-    """Label the rows of a chart on the left, the first on top; the names are escaped already."""
-    set_axis(
-        figure,
-        "y",
-        range=[len(names) - 0.5, -0.5],
-        showgrid=False,
-        tickvals=list(range(len(names))),
-        ticktext=[f"{name} " for name in names],
-        tickfont={"color": colours.text},
-    )
-
-
 def _factor_axis(figure: go.Figure, values: Sequence[float]) -> None:
     low = math.floor(math.log2(min([*values, 1.0])))
     high = math.ceil(math.log2(max([*values, 2.0])))
@@ -251,7 +240,8 @@ def part_dots(parts: Sequence[TextPart], *, theme: Theme) -> go.Figure:
     shown = [part for part in parts if part.theirs]
     height = len(shown) * _PART_ROW + 32
     figure = empty_figure(theme, height=height, right=8, top=4, bottom=28)
-    _name_rows(figure, _row_names([part.name for part in shown]), colours)
+    names = [f"{name} " for name in _row_names([part.name for part in shown])]
+    name_rows(figure, names, {"color": colours.text})
     labels = [figure_words(part) for part in shown]
     ends = [end for part in shown for end in (part.low, part.high, part.percent_fewer)]
     drawn = [min(max(end, _MIN_PERCENT), 100.0) for end in ends if not math.isnan(end)]

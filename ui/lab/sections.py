@@ -48,6 +48,7 @@ from ui.look import (
     label_ends,
     label_right,
     name_base_axis,
+    name_rows,
     name_value_axis,
     plain_markdown,
     power_ticks,
@@ -338,15 +339,8 @@ def speed_dots(
         hovertemplate="%{customdata}: %{x:.3g} MB/s<extra></extra>",
     )
     _log_axis(figure, "x", math.log10(low), math.log10(high) + 0.1, showgrid=True)
-    set_axis(
-        figure,
-        "y",
-        range=[n - 0.5, -0.5],
-        showgrid=False,
-        tickvals=list(range(n)),
-        ticktext=[f"{escaped(name)} " for name in names],
-        tickfont={"color": colours.text, "size": _NAME_SIZE},
-    )
+    font = {"color": colours.text, "size": _NAME_SIZE}
+    name_rows(figure, [f"{escaped(name)} " for name in names], font)
     label_right(figure, list(range(n)), [speed_text(speed) for speed in speeds], colours.text)
     name_base_axis(figure, "MB/s")
     return figure

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         empty_figure,
         escaped,
         mark_step,
+        name_rows,
         set_axis,
         shorten_end,
         shorten_start,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -174,6 +174,19 @@ def set_axis(figure: go.Figure, axis: Axis, **properties: Any) -> None:
     """Set properties of an axis, ten times faster than `update_xaxes`, which takes 3 ms."""
     name = f"{axis}axis"
     figure.layout[name] = {**figure.layout[name].to_plotly_json(), **properties}
+
+
+def name_rows(figure: go.Figure, names: Sequence[str], font: Mapping[str, Any]) -> None:
+    """Label the rows of a chart on the left, the first on top; the names are escaped already."""
+    set_axis(
+        figure,
+        "y",
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
+        tickvals=list(range(len(names))),
+        ticktext=list(names),
+        tickfont=font,
+    )
 
 
 def mark_step(figure: go.Figure, mark: Mark | None, theme: Theme) -> None:

@@ -21,6 +21,7 @@ from ui.look import (
     escaped,
     label_right,
     name_base_axis,
+    name_rows,
     name_value_axis,
     ranks_axis,
     set_axis,
@@ -70,15 +71,8 @@ def top_pair_bars(
         unselected={"marker": {"opacity": 1}},
     )
     set_axis(figure, "x", visible=False, range=[0, max(counts, default=1)])
-    set_axis(
-        figure,
-        "y",
-        range=[n - 0.5, -0.5],
-        showgrid=False,
-        tickvals=list(range(n)),
-        ticktext=[_pair_label(left, right) for left, right in pairs],
-        tickfont={"family": MONO, "size": _SYMBOL_SIZE, "color": colours.text},
-    )
+    font = {"family": MONO, "size": _SYMBOL_SIZE, "color": colours.text}
+    name_rows(figure, [_pair_label(left, right) for left, right in pairs], font)
     figures = [
         f"{count:,}" + (f"  <span style='color:{colours.chosen}'>{mark}</span>" if mark else "")
         for count, mark in zip(counts, marks, strict=True)
@@ -141,15 +135,7 @@ def pair_heat_map(
         tickangle=-90 if upright else 0,
         range=[-0.5, len(right) - 0.5],
     )
-    set_axis(
-        figure,
-        "y",
-        range=[len(left) - 0.5, -0.5],
-        showgrid=False,
-        tickvals=list(range(len(left))),
-        ticktext=rows,
-        tickfont=font,
-    )
+    name_rows(figure, rows, font)
     if framed != outlined:
         _frame_cell(figure, framed, colours.text)
     _frame_cell(figure, outlined, colours.chosen)
