@@ -14,8 +14,16 @@ from bpe_core.pretokenizers import SCANNERS, get_pretokenizer, get_scanner
 from bpe_core.tokenizer import can_compile
 
 _CONSTANTS: Final = (
-    *("CELLS", "ENTRY", "FIRST_SYMBOL", "LONG_WORD", "NARROW_ROW", "PAIR_ROW", "ROOM"),
-    *("SCAN_UP_TO", "SLACK", "WORD_ROW"),
+    "CELLS",
+    "ENTRY",
+    "FIRST_SYMBOL",
+    "LONG_WORD",
+    "NARROW_ROW",
+    "PAIR_ROW",
+    "ROOM",
+    "SCAN_UP_TO",
+    "SLACK",
+    "WORD_ROW",
 )
 """Sizes that the callers of kernels must know."""
 

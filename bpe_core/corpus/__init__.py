@@ -128,8 +128,8 @@ if TYPE_CHECKING:
         WordCounts,
         check_pretokens,
         check_sum,
+        find_symbols,
         parse_word_counts,
-        symbols_of,
         weighted_sum,
         word_lengths,
     )

@@ -91,7 +91,7 @@ class WordCounts(Immutable):
         >>> sorted(bpe.count_words(["é"]).symbols("bytes"))
         [b'\\xa9', b'\\xc3']
         """
-        return symbols_of(self.summary.characters, base)
+        return find_symbols(self.summary.characters, base)
 
     def with_pretokens(self, pretokens: PretokenCounts) -> WordCounts:
         """Return other words of the same text, such as those without rare characters."""
@@ -106,10 +106,10 @@ class WordCounts(Immutable):
         return WordCounts, (self.pretokens, self.summary, self.divided)
 
 
-def symbols_of(characters: str, base: Base) -> frozenset[bytes]:
+def find_symbols(characters: str, base: Base) -> frozenset[bytes]:
     """Return the base symbols of some characters.
 
-    >>> sorted(symbols_of("né", "characters"))
+    >>> sorted(find_symbols("né", "characters"))
     [b'n', b'\\xc3\\xa9']
     """
     if base == "characters":

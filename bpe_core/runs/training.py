@@ -18,7 +18,7 @@ from typing import Final, Unpack, cast
 import numpy as np
 
 from bpe_core.checks import check_choice, check_whole, describe, is_a
-from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts, symbols_of
+from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts, find_symbols
 from bpe_core.counting import (
     Layout,
     check_cut,
@@ -317,7 +317,7 @@ def train(
         watch,
         lists_characters=not has_all,
         # Fail early if the alphabet does not fit.
-        check=lambda characters: GrowingVocabulary(config, symbols_of(characters, base)),
+        check=lambda characters: GrowingVocabulary(config, find_symbols(characters, base)),
     )
     if has_all:
         alphabet = frozenset[bytes]()

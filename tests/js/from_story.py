@@ -131,7 +131,7 @@ def replayed(sentence: str, word: str) -> dict[str, Any]:
 
     It is cut as GPT-2 does, or as GPT-4o does if that gives fewer than three merges.
     """
-    found = ((cut, list_of(sentence, cut)) for cut in CUTS[1:])
+    found = ((cut, learn_list(sentence, cut)) for cut in CUTS[1:])
     cut, run = next(((cut, run) for cut, run in found if len(run.merges) > 2), (None, None))
     if cut is None or run is None:
         return {"sentence": sentence, "word": word}
@@ -158,7 +158,7 @@ def replayed(sentence: str, word: str) -> dict[str, Any]:
     }
 
 
-def list_of(sentence: str, cut: str) -> bpe.TrainingRun:
+def learn_list(sentence: str, cut: str) -> bpe.TrainingRun:
     """Return all that a sentence teaches a small tokenizer of characters."""
     config = bpe.TrainingConfig(
         10**6,

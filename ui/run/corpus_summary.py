@@ -14,7 +14,7 @@ from bpe_core.corpus import (
     TableColumns,
     TextFigures,
     Upload,
-    symbols_of,
+    find_symbols,
 )
 from bpe_core.counting import choose_characters, count_corpus
 from bpe_core.errors import BpeError
@@ -144,7 +144,7 @@ def _covering(corpus: Corpus, config: TrainingConfig) -> frozenset[bytes]:
 def symbols_seen(corpus: CorpusPart, base: Base) -> frozenset[bytes]:
     """Return the base symbols that occur in a corpus."""
     found = _characters(corpus) if isinstance(corpus, Corpus) else corpus.characters()
-    return symbols_of(found, base)
+    return find_symbols(found, base)
 
 
 _characters = cached()(Corpus.characters)
