@@ -183,9 +183,10 @@ async function trainHere() {
   isTraining = true;
   showState("running", "Training");
   bar.removeAttribute("value");
-  part("pace").textContent = `Counting the pre-tokens of ${sizeText(all.reduce((n, { bytes }) => n + bytes.length, 0))}.`;
+  part("pace").textContent = "Keeping the text, in case this tab is closed meanwhile.";
   try {
-    await keepText(id); // for the case that the tab is closed meanwhile
+    await keepText(id);
+    part("pace").textContent = `Counting the pre-tokens of ${sizeText(all.reduce((n, { bytes }) => n + bytes.length, 0))}.`;
     const started = await startOnce();
     const { training, heldOut } = divide(all);
     const beginning = beginningOf(training[0]);

@@ -231,6 +231,7 @@ def test_a_training_is_cancelled_and_one_that_was_interrupted_can_begin_again(
     expect(interrupted.locator("#documents")).to_contain_text("a.txt")
     interrupted.get_by_role("button", name="Train", exact=True).click()
     expect(interrupted.get_by_role("button", name="Cancel")).to_be_visible()
+    expect(interrupted.locator("#pace")).to_contain_text("Counting")  # so the text is kept
     interrupted.close()
     page = fresh_context.new_page()
     page.goto(f"{address}/train.html")
