@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from bpe_core.cli.sources import OpenedText, Sources
     from bpe_core.corpus import Corpus, TrainedOn, WordCounts
     from bpe_core.formats import BaseFiles
+    from bpe_core.runs import TermCost, TrainingRun
     from bpe_core.tokenizer import Tokenizer
     from bpe_core.types import Format, TieBreak
 
@@ -289,12 +290,7 @@ def extend(request: _Request, n_tokens: int, addition: _Addition) -> None:
             left_out=addition.left_out_tokens(),
             character_coverage=addition.coverage,
         )
-    report_run(run, opened.test)
-    report_terms(run.terms)
-    adapted = trace_ids(opened.base.tokenizer, run.tokenizer)
-    characters = () if run.continues is None else run.continues.characters
-    figures = {**describe_run(run), "n_characters_added": len(characters)}
-    _write(request, opened, adapted, figures, describe_terms(run.terms))
+    _write(request, opened, trace_ids(opened.base.tokenizer, run.tokenizer), run.terms, run)
 
 
 @click.command()
@@ -359,8 +355,7 @@ def replace(request: _Request, n_tokens: int, removal: _Removal, addition: _Addi
             character_coverage=addition.coverage,
             on_removal=bar.show_removals,
         )
-    report_terms(adapted.terms)
-    _write(request, opened, adapted, None, describe_terms(adapted.terms))
+    _write(request, opened, adapted, adapted.terms)
 
 
 def _read_terms(name: str | None) -> list[str]:
@@ -382,14 +377,21 @@ def _write(
     request: _Request,
     opened: _Opened,
     adapted: Adapted,
-    run: dict[str, Any] | None = None,
-    terms: Sequence[dict[str, Any]] = (),
+    terms: Sequence[TermCost] = (),
+    run: TrainingRun | None = None,
 ) -> None:
     """Write the adapted tokenizer and the rows; report what was gained, on stderr and as JSON."""
     from bpe_core.adapting import count_with_missing
     from bpe_core.comparison import measure_difference
 
     written = request.write(adapted, opened.base)
+    file, to_compare = write_beside(opened.text, opened.trained_on, request.out, request.base)
+    figures: dict[str, Any] = {}
+    if run is not None:
+        report_run(run, opened.test)
+        characters = () if run.continues is None else run.continues.characters
+        figures = {**describe_run(run), "n_characters_added": len(characters)}
+    report_terms(terms)
     both = adapted.base, adapted.tokenizer
     sizes = {"base_vocab_size": both[0].vocab_size, "vocab_size": both[1].vocab_size}
     told = "{base_vocab_size:,} tokens became {vocab_size:,}.".format_map(sizes)
@@ -402,20 +404,17 @@ def _write(
         whole, how_sure = measure_difference(opened.test, adapted.tokenizer, adapted.base)
         told += f" Held-out text takes {change_words(before, after)}"
         told += f"{how_sure.in_brackets}. {how_sure.method}" if before != after else "."
-        figures = {"n_base_tokens": before, "n_tokens": after, **describe_gain(whole)}
-        held_out = describe_held_out(opened.test, **figures)
-    click.echo(told, err=True)
-    click.echo(f"Written: {', '.join(map(str, written))}", err=True)
-    file = write_beside(opened.text, opened.trained_on, request.out, request.base)
-    if held_out is not None:
-        held_out["file"] = file
+        gain = {"n_base_tokens": before, "n_tokens": after, **describe_gain(whole)}
+        held_out = describe_held_out(opened.test, **gain, file=file)
+    for line in (told, f"Written: {', '.join(map(str, written))}", *to_compare):
+        click.echo(line, err=True)
     if request.as_json:
         print_json(
             {
                 "written": [*map(str, written)],
                 **sizes,
-                **(run or {}),
-                "terms": [*terms],
+                **figures,
+                "terms": describe_terms(terms),
                 "text": of_text,
                 "held_out": held_out,
             }

@@ -215,36 +215,37 @@ def write_note(trained_on: TrainedOn, out: str) -> None:
     write_output(data, str(place))
 
 
-def write_beside(opened: OpenedText, trained_on: TrainedOn, out: str, against: str) -> str | None:
-    """Write the held-out text and the note; say how to compare on new text `against` another.
+def write_beside(
+    opened: OpenedText, trained_on: TrainedOn, out: str, against: str
+) -> tuple[str | None, list[str]]:
+    """Write the held-out text and the note on what was trained on.
 
-    Returns the path of the held-out text if it was written.
+    Returns the path of the held-out text if it was written, and what to tell: where that is, and
+    how to compare on new text `against` another tokenizer. It is told once everything is written,
+    because whoever reads standard error may stop reading.
     """
     from bpe_core.corpus import held_out_lines, writing
 
     if not has_neighbours(out):
-        return None
+        return None, []
     test = opened.held_out
     held_out_sha256 = None if test is None else test.sha256
     documents = opened.hash_documents()
     write_note(replace(trained_on, held_out_sha256=held_out_sha256, documents=documents), out)
     if test is None:
-        if opened.can_hold_out:
-            click.echo(
-                "All of this text was trained on, so figures on it are better than on new text. "
-                "To compare on new text, hold some out: --held-out 0.1",
-                err=True,
-            )
-        return None
+        advice = (
+            "All of this text was trained on, so figures on it are better than on new text. "
+            "To compare on new text, hold some out: --held-out 0.1"
+        )
+        return None, [advice] if opened.can_hold_out else []
     if not test.n_bytes or test.how is None:
-        return None
-    texts, written = opened.held_out_names, None
+        return None, []
+    texts, written, told = opened.held_out_names, None, list[str]()
     if not texts:
         written = str(held_out_place(out))
         with writing(written) as file:
             file.writelines(held_out_lines(test))
-        click.echo(f"Held-out text: {written}", err=True)
+        told.append(f"Held-out text: {written}")
         texts = (written,)
     line = shlex.join(["bpe", "compare", *texts, "-t", out, "-t", against])
-    click.echo(f"To compare on it: {line}", err=True)
-    return written
+    return written, [*told, f"To compare on it: {line}"]

@@ -155,8 +155,10 @@ def train(
     write_tokenizer(dumps(run, format), out)
     if run_file is not None:
         write_output(run_to_bytes(run), run_file)
+    written, told = write_beside(opened, run.trained_on, out, "gpt2")
     n_tokens = report_run(run, opened.held_out)
-    written = write_beside(opened, run.trained_on, out, "gpt2")
+    for line in told:
+        click.echo(line, err=True)
     if as_json:
         held_out = describe_held_out(opened.held_out, n_tokens=n_tokens, file=written)
         print_json({"out": out, "format": format, **describe_run(run), "held_out": held_out})

@@ -127,6 +127,20 @@ def test_a_reader_that_leaves_early_is_no_error(name: str, folder: Path) -> None
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("command", "written"),
+    [
+        ("train notes.txt --vocab-size 270 --out x.json", "x.training.json"),
+        ("extend gpt2 notes.txt --tokens 3 --out x", "x/vocab.training.json"),
+        ("replace gpt2 notes.txt --tokens 1 --out x", "x/vocab.training.json"),
+    ],
+)
+def test_all_is_written_before_anything_is_told(command: str, written: str, folder: Path) -> None:
+    # Nobody reads standard error, so the first sentence ends the command.
+    shell(f"exec 3> >(exec true); bpe {command} 2>&3", folder)
+    assert (folder / written).exists()
+
+
 def test_an_interrupt_is_one_line_and_leaves_no_file(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     done = subprocess.Popen(
