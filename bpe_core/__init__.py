@@ -49,7 +49,15 @@ from bpe_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from bpe_core.adapting import extend, replace, shrink
-    from bpe_core.comparison import Comparison, Parity, compare, gini, parity
+    from bpe_core.comparison import (
+        Comparison,
+        Parity,
+        compare,
+        dead_tokens,
+        gini,
+        parity,
+        renyi,
+    )
     from bpe_core.corpus import Corpus, CountsSummary, WordCounts, read_corpus
     from bpe_core.counting import (
         count_words,
@@ -138,6 +146,7 @@ __all__ = [
     "compare",
     "count_files",
     "count_words",
+    "dead_tokens",
     "encode_corpus",
     "extend",
     "fetch",
@@ -153,6 +162,7 @@ __all__ = [
     "parity",
     "read_corpus",
     "read_counts",
+    "renyi",
     "replace",
     "sample_check",
     "save",

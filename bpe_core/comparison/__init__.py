@@ -65,7 +65,7 @@ if TYPE_CHECKING:
         read_parallel,
         relative_costs,
     )
-    from bpe_core.comparison.measurement import Measured, TokenizerMetrics
+    from bpe_core.comparison.measurement import Measured, TokenizerMetrics, dead_tokens, renyi
     from bpe_core.comparison.terms import (
         TermCut,
         TermCuts,

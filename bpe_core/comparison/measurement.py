@@ -6,13 +6,16 @@ Texts are encoded, and the byte spans of their tokens given, in pieces of suitab
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import os
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.checks import check_whole, describe, is_a, several
 from bpe_core.comparison.text_map import (
     TOKEN_KINDS,
     KindCounts,
@@ -22,10 +25,10 @@ from bpe_core.comparison.text_map import (
     ratio,
 )
 from bpe_core.comparison.units import Blocks
-from bpe_core.corpus import Corpus
-from bpe_core.errors import ConfigError, UnknownSymbolError
+from bpe_core.corpus import Corpus, to_corpus
+from bpe_core.errors import ArgumentTypeError, ConfigError, UnknownSymbolError
 from bpe_core.pretokenizers import cut_text
-from bpe_core.tokenizer import BatchEncoder, Encoder, Tokenizer
+from bpe_core.tokenizer import BatchEncoder, Encoder, Tokenizer, Trained, to_encoder
 from bpe_core.types import Segment
 from bpe_core.unicode import SCRIPT_GROUPS, WHITE_SPACE
 
@@ -463,15 +466,46 @@ def _renyi_efficiency(counts: NDArray[np.int64], tokenizer: Encoder) -> float:
     return renyi_efficiency(counts, vocab_size=tokenizer.vocab_size)
 
 
-def renyi_efficiency(token_counts: NDArray[np.int64], *, vocab_size: int) -> float:
-    """Return how evenly a vocabulary is used, 0 to 1: Rényi entropy divided by its maximum.
+def renyi(
+    tokens: str | Iterable[Hashable], alpha: float = _ALPHA, vocab_size: int | None = None
+) -> float:
+    """Return how evenly tokens are used, from 0 to 1: their Rényi entropy divided by its maximum.
 
-    `token_counts` is int64[n_types], how often each token occurs; zeros do not matter. Returns nan
-    without tokens. Raises ConfigError for a vocabulary size below 2, or more types than the
-    vocabulary has.
+    The tokens are ids or texts in any order; a str is cut at white space. The entropy is
+    log(Σ p^alpha) / (1 - alpha) over the share p of each distinct token: Shannon's at alpha = 1,
+    and the higher alpha, the more frequent tokens count. Its maximum is log(`vocab_size`), by
+    default the number of distinct tokens, as in the package tokenization-scorer, whose own default
+    is an alpha of 3; `bpe.compare` gives the size of the tokenizer's vocabulary, so unused tokens
+    count. Returns nan without tokens and 0 for a single distinct one.
+
+    Raises ConfigError for an alpha below 0 and a vocabulary smaller than the distinct tokens.
 
     Source: Zouhar et al. 2023, "Tokenization and the noiseless channel"; alpha = 2.5 is the value
     that they found to predict translation quality best.
+
+    >>> renyi("pick @@ed pick @@l @@ed pick @@les", alpha=3)
+    0.8031528501359657
+    >>> renyi([1, 2, 3, 4]), renyi([1, 2, 3, 4], vocab_size=16)
+    (1.0, 0.5)
+    """
+    given = tokens.split() if isinstance(tokens, str) else several(tokens, "tokens", "give a list")
+    if not is_a(alpha, int, float) or is_a(alpha, bool):
+        raise ArgumentTypeError(f"Expected a number as alpha, got {describe(alpha)}.")
+    counts = np.array([*Counter(given).values()], np.int64)
+    if vocab_size is None:
+        if len(counts) < 2:
+            return 0.0 if len(counts) else math.nan
+        vocab_size = len(counts)
+    check_whole("vocab_size", vocab_size, 2)
+    return renyi_efficiency(counts, vocab_size=vocab_size, alpha=alpha)
+
+
+def renyi_efficiency(
+    token_counts: NDArray[np.int64], *, vocab_size: int, alpha: float = _ALPHA
+) -> float:
+    """Return `renyi` of tokens that are counted: int64[n_types]; zeros do not matter.
+
+    Raises ConfigError for a vocabulary size below 2, or more types than the vocabulary has.
 
     >>> renyi_efficiency(np.array([5, 5, 5, 5]), vocab_size=4)
     1.0
@@ -483,12 +517,41 @@ def renyi_efficiency(token_counts: NDArray[np.int64], *, vocab_size: int) -> flo
             f"{vocab_size:,}. Use a vocabulary of at least 2 tokens that includes all tokens in "
             "use."
         )
+    if not alpha >= 0:
+        raise ConfigError(f"alpha is {alpha}. Use a number of at least 0, such as 2.5.")
     if not len(counts):
         return math.nan
     shares = counts / counts.sum()
-    entropy = math.log(float((shares**_ALPHA).sum())) / (1 - _ALPHA)
+    if alpha == 1:
+        entropy = -float((shares * np.log(shares)).sum())
+    elif math.isinf(alpha):
+        entropy = -math.log(float(shares.max()))
+    else:
+        entropy = math.log(float((shares**alpha).sum())) / (1 - alpha)
     # Avoid -0.0, which the entropy of a single token can be.
     return max(0.0, entropy) / math.log(vocab_size)
+
+
+def dead_tokens(
+    tokenizer: Encoder | Trained | str | os.PathLike[str], corpus: Corpus | Iterable[str]
+) -> tuple[int, ...]:
+    """Return the ids that encoding a text never uses, in order, special tokens aside.
+
+    They take up rows of a model's embedding, but training never updates these rows. Measured on the
+    text that a model would be trained on: a short text leaves many tokens unused. The tokenizer may
+    be given by its path or name, as for `open_encoder`.
+
+    Source: Land and Bartolo 2024, "Fishing for Magikarp", section on unused tokens.
+
+    >>> from bpe_core.runs import train
+    >>> run = train(["hug hugs"], vocab_size=258, special_tokens=())
+    >>> [run.tokenizer.vocab[id] for id in range(256, 258)], dead_tokens(run, ["hug"])[-2:]
+    ([b'hu', b'hug'], (255, 256))
+    """
+    encoder = to_encoder(tokenizer)
+    (found,) = measure([to_corpus(corpus)], encoder)
+    used, special = set(found.ids.tolist()), set(encoder.special_tokens.values())
+    return tuple(id_ for id_ in sorted(encoder.vocab) if id_ not in used and id_ not in special)
 
 
 def _tally(

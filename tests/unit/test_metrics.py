@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import bpe_core as bpe
 from bpe_core.comparison import SEED, gini, relative_costs
 from bpe_core.comparison.comparison import vocabulary_overlap
 from bpe_core.comparison.intervals import intervals, percent_fewer
@@ -173,3 +174,35 @@ def test_strata_are_resampled_apart() -> None:
     assert apart == pytest.approx([figure - error, figure + error], abs=0.03)
     (together,) = intervals(own.astype(np.int64)[:, None], theirs)
     assert together[1] - together[0] > 5 * (apart[1] - apart[0])
+
+
+def test_renyi_by_hand_and_as_tokenization_scorer_computes_it():
+    # tokenization_scorer.score([text.split()], metric="renyi", power=...) of tokenization-scorer
+    # 1.1.8. Its documented example, 0.8031528501359657, is with its default of power 3.
+    text = "pick @@ed pick @@l @@ed pick @@les"
+    golden = {2: 0.8539096242533448, 2.5: 0.8265064834225245, 3: 0.8031528501359657}
+    for alpha, expected in golden.items():
+        assert bpe.renyi(text, alpha) == bpe.renyi(text.split(), alpha) == pytest.approx(expected)
+    assert bpe.renyi(text) == bpe.renyi(text, alpha=2.5)
+    assert bpe.renyi([1, 1, 2], 1) == pytest.approx(0.9182958340544896)  # Shannon's, by hand
+    assert bpe.renyi([1, 1, 2], math.inf) == pytest.approx(-math.log2(2 / 3))
+    assert bpe.renyi([1, 2], 0) == bpe.renyi([1, 2, 3]) == 1
+    assert bpe.renyi([5, 5]) == 0
+    assert math.isnan(bpe.renyi([]))
+    for tokens, alpha, size in (([1, 2], -1, None), ([1, 2, 3], 2.5, 2), ([1], 2.5, 1)):
+        with pytest.raises(bpe.ConfigError):
+            bpe.renyi(tokens, alpha, size)
+
+
+def test_renyi_of_a_tokenizer_equals_that_of_its_comparison():
+    text = "the bare bytes of the bare text"
+    (row,) = bpe.compare(text, ["gpt2"]).rows
+    assert bpe.renyi(bpe.gpt2().encode(text), vocab_size=50_257) == row.renyi_efficiency
+
+
+def test_dead_tokens_are_those_that_encoding_never_uses():
+    run = bpe.train(["hug hugs hugging"], vocab_size=262, special_tokens=("<s>",))
+    used = {id for text in ("hug", "hugs") for id in run.tokenizer.encode(text)}
+    dead = bpe.dead_tokens(run, ["hug", "hugs"])
+    assert {*dead} == {*run.tokenizer.vocab} - used - {*run.tokenizer.special_tokens.values()}
+    assert list(dead) == sorted(dead)
