@@ -47,9 +47,9 @@ from ui.compare.wording import (
 from ui.components import ChartPicture, Rival, corpus_strip, draw_rivals, verdict
 from ui.corpus import open_to_hold_out
 from ui.look import CONFIG, counted, definitions, escape_markdown, plain_markdown, plain_text
-from ui.run import csv_table, offer_csv, offer_pictures
+from ui.run import csv_table, draw_run_ribbons, offer_csv, offer_pictures
 from ui.shell import address, choose_one, frame, workspace
-from ui.storage import StoredRun, folder_check
+from ui.storage import SAMPLE_RUN_ID, StoredRun, folder_check
 from ui.tokenizers import Member, shelf
 
 TITLES: Final[dict[Division, str]] = {
@@ -78,6 +78,8 @@ _CSV_COLUMNS: Final = (
 )
 _KEY = "compare_rivals"
 _MAX_NAME_LENGTH = 60
+_MAX_SHORT_TEXT = 20_000
+"""The bytes up to which a text is seen as a picture before its figures."""
 _CHART_WIDTH = 720
 
 
@@ -116,6 +118,9 @@ def verdict_part(
     judged = judge(stored, compared, comparison, members, where, is_placeholder=is_placeholder)
     terms = definitions("Token", *(["Held-out text"] if where.endswith(HELD_OUT) else []))
     verdict(judged.sentence, judged.aside, key="compare_verdict", terms=terms)
+    if stored.id != SAMPLE_RUN_ID and stored.run.corpus_bytes <= _MAX_SHORT_TEXT:
+        name = "Never seen" if where.endswith(HELD_OUT) else "The text on this page"
+        draw_run_ribbons(stored.id, (name, compared.corpus.documents), key="compare_ribbons")
     gains = () if is_placeholder or not judged.gain.has_enough_text else judged.gains
     if gains:
         _newness(stored, compared.corpus, where)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         csv_table,
         downloads,
         draw_figure,
+        draw_run_ribbons,
         draw_title,
         offer_csv,
         offer_downloads,

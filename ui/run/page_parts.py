@@ -7,7 +7,7 @@ import io
 import math
 import zipfile
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,15 +22,25 @@ from bpe_core.formats import FOLDER, dumps, find_reader, special_roles, what_ran
 from bpe_core.runs import TrainingRun, times
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Format, TrainingProgress
-from ui.components import ChartPicture, ShareBar, draw_chart_pictures, draw_share_bars, end_in_view
+from bpe_core.views import first_bytes, pack_ribbon
+from ui.components import (
+    ChartPicture,
+    ShareBar,
+    draw_chart_pictures,
+    draw_ribbons,
+    draw_share_bars,
+    end_in_view,
+)
 from ui.host import cached, fragment
 from ui.look import CONFIG, charts, counted, plain_markdown, size_text
 from ui.shell import frame
-from ui.storage import StoredRun, load_run
+from ui.storage import StoredRun, load_run, training_text
 from ui.work import JobStatus, TrainingReport, duration, jobs
 
 TRAINING, HELD_OUT = "Training text", "Held out"
 _MAX_FILES: Final = 12
+_RIBBON_BYTES: Final = 300
+_MAX_RIBBON_DOCUMENTS: Final = 20
 _OTHER_FILES: Final = "other files"
 Cell = str | int | float | None
 _TESTED: Final = ":small[:gray[Tests open every format in its libraries: the same ids.]]"
@@ -311,6 +321,38 @@ def _row(download: Download, key: str) -> None:
                 st.code(download.code, language="python", wrap_lines=True)
         if download.lacks:
             st.markdown(f":small[:gray[{plain_markdown(download.lacks, 600)}]]")
+
+
+@cached()
+def _ribbon(run_id: str, beginning: str) -> dict[str, object] | None:
+    """Return a text as a ribbon; None without a text, or if the tokenizer cannot encode it."""
+    if beginning:
+        with suppress(BpeError):
+            return pack_ribbon(load_run(run_id).run.tokenizer, beginning)
+    return None
+
+
+@cached()
+def _beginning_seen(run_id: str) -> str:
+    """Return how the text begins that was trained on; empty if it is damaged or not kept."""
+    with suppress(BpeError):
+        seen = training_text(run_id)
+        return "" if seen is None else _beginning(seen.corpus.documents)
+    return ""
+
+
+def _beginning(documents: Sequence[str]) -> str:
+    beginnings = (text[:_RIBBON_BYTES] for text in documents[:_MAX_RIBBON_DOCUMENTS])
+    return first_bytes("".join(beginnings), _RIBBON_BYTES)
+
+
+def draw_run_ribbons(run_id: str, *others: tuple[str, Sequence[str]], key: str) -> None:
+    """Draw how a run's text begins, and other documents under their names: a bar for each token."""
+    texts = [("Seen in training", _beginning_seen(run_id))]
+    texts += [(name, _beginning(documents)) for name, documents in others]
+    drawn = [(name, _ribbon(run_id, beginning)) for name, beginning in texts]
+    if ribbons := [(name, ribbon) for name, ribbon in drawn if ribbon is not None]:
+        draw_ribbons(ribbons, key=key)
 
 
 @contextmanager

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.comparison import flattery
-from bpe_core.errors import BpeError
 from bpe_core.runs import TrainingRun, by_heart_sentence, stop_sentence, times
-from bpe_core.views import first_bytes, pack_ribbon
-from ui.components import ChartPicture, draw_chart_pictures, draw_ribbons
-from ui.host import cached
+from ui.components import ChartPicture, draw_chart_pictures
 from ui.look import CONFIG, charts, counted, file_stem, plain_markdown
-from ui.run import offer_downloads, run_curves, show_composition
+from ui.run import draw_run_ribbons, offer_downloads, run_curves, show_composition
 from ui.shell import frame
-from ui.storage import SAMPLE_RUN_ID, StoredRun, load_run, training_text
-
-_RIBBON_BYTES = 300
-_MAX_DOCUMENTS = 20
+from ui.storage import SAMPLE_RUN_ID, StoredRun
 
 IN_MEMORY_ALONE = (
     "The training is complete, but this run is not saved: it will be lost when the server restarts "
@@ -49,7 +42,8 @@ def show_result(stored: StoredRun) -> DeltaGenerator:
             st.warning(f"{stored.not_kept} {IN_MEMORY_ALONE}")
             _offer_downloads(stored, expanded=True)
         _show_figures(stored)
-        _draw_ribbons(stored)
+        never_seen = "Never seen", stored.held_out.documents
+        draw_run_ribbons(stored.id, never_seen, key="result_ribbons")
         st.plotly_chart(
             charts.tokens_over_merges(run.tokens_after, theme=frame.theme_type(), height=200),
             theme=None,
@@ -135,34 +129,6 @@ def _show_figures(stored: StoredRun) -> None:
     gap = None if curves.held_out is None else curves.training[-1] / curves.held_out[-1] - 1
     if by_heart := by_heart_sentence(stored.run, gap):
         st.markdown(by_heart)
-
-
-@cached()
-def _ribbons(run_id: str) -> list[tuple[str, dict[str, object]]]:
-    """Return the beginnings of the text that was trained on and of the one that was not."""
-    stored, seen = load_run(run_id), None
-    with suppress(BpeError):  # a damaged text has no ribbon
-        seen = training_text(run_id)
-    texts = {
-        "Seen in training": () if seen is None else seen.corpus.documents,
-        "Never seen": stored.held_out.documents,
-    }
-    found: list[tuple[str, dict[str, object]]] = []
-    for name, documents in texts.items():
-        beginning = first_bytes(
-            "".join(text[:_RIBBON_BYTES] for text in documents[:_MAX_DOCUMENTS]), _RIBBON_BYTES
-        )
-        if beginning:
-            # A text that is too strange for the tokenizer has no ribbon.
-            with suppress(BpeError):
-                found.append((name, pack_ribbon(stored.run.tokenizer, beginning)))
-    return found
-
-
-def _draw_ribbons(stored: StoredRun) -> None:
-    """Draw the beginnings of both texts, a bar for each token."""
-    if ribbons := _ribbons(stored.id):
-        draw_ribbons(ribbons, key="result_ribbons")
 
 
 def _offer_downloads(stored: StoredRun, *, expanded: bool = False) -> None:
