@@ -42,6 +42,16 @@ function finished(asked) {
   });
 }
 
+/** Wait until what was written stays, even if the tab is closed.
+    @param {IDBTransaction} writing
+    @returns {Promise<unknown>} */
+function written(writing) {
+  return new Promise((resolve, reject) => {
+    writing.addEventListener("complete", resolve);
+    writing.addEventListener("abort", () => reject(writing.error));
+  });
+}
+
 /** Keep a run or a text; return whether this browser could.
     @param {{ run: KeptRun } | { text: KeptText }} what */
 export async function keep(what) {
@@ -50,10 +60,7 @@ export async function keep(what) {
     const database = await opened();
     const writing = database.transaction(STORE, "readwrite");
     writing.objectStore(STORE).put(value, name);
-    await new Promise((resolve, reject) => {
-      writing.addEventListener("complete", resolve);
-      writing.addEventListener("abort", () => reject(writing.error));
-    });
+    await written(writing);
     database.close();
     return true;
   } catch {
@@ -89,6 +96,7 @@ export async function forget() {
   const database = await opened().catch(() => undefined);
   if (!database) return; // This browser keeps nothing.
   const writing = database.transaction(STORE, "readwrite");
-  await finished(writing.objectStore(STORE).clear());
+  writing.objectStore(STORE).clear();
+  await written(writing);
   database.close();
 }
