@@ -76,16 +76,16 @@ def downloaded(
     should_stop: Callable[[], bool] | None = None,
 ) -> Generator[tuple[HubName, Path]]:
     """Download into a folder that is deleted after the block; see `hub_download`."""
-    last_heard = time.monotonic()
+    last_heard: float | None = None  # until the process has started, which is not the hub's fault
 
-    def follow(progress: FetchProgress) -> None:
+    def follow(progress: FetchProgress | None) -> None:
         nonlocal last_heard
         last_heard = time.monotonic()
-        if on_progress is not None:
+        if on_progress is not None and progress is not None:
             on_progress(progress)
 
     def is_stopped() -> bool:
-        if time.monotonic() - last_heard > MAX_QUIET_SECONDS:
+        if last_heard is not None and time.monotonic() - last_heard > MAX_QUIET_SECONDS:
             raise UnavailableError(
                 f"The hub sent almost nothing for {MAX_QUIET_SECONDS:.0f} seconds, so the download "
                 "was given up. Try again later."
@@ -118,12 +118,16 @@ def downloaded(
 
 
 def _download(
-    name: HubName, folder: Path, report: Report[FetchProgress], sha256: dict[str, str]
+    name: HubName, folder: Path, report: Report[FetchProgress | None], sha256: dict[str, str]
 ) -> str:
-    """Download a tokenizer's files, and return their commit; runs in a process."""
+    """Download a tokenizer's files, and return their commit; runs in a process.
+
+    It reports None before it asks the hub for anything.
+    """
     os.environ |= _CLIENT_SETTINGS
     from bpe_core.published.hub_download import download_files
 
+    report(None, must_arrive=True)
     return download_files(name, folder, report, sha256)
 
 

@@ -50,7 +50,7 @@ class _File:
 
 
 def download_files(
-    name: HubName, folder: Path, report: Report[FetchProgress], sha256: Mapping[str, str]
+    name: HubName, folder: Path, report: Report[FetchProgress | None], sha256: Mapping[str, str]
 ) -> str:
     """Download a tokenizer's files into a folder, a cache of the client's; return their commit.
 
@@ -142,7 +142,7 @@ def _list_files(name: HubName, sha256: Mapping[str, str], endpoint: str) -> tupl
     return commit, files
 
 
-def _follow(source: str, report: Report[FetchProgress], total: int) -> Any:
+def _follow(source: str, report: Report[FetchProgress | None], total: int) -> Any:
     """Return the class of a progress bar that reports, and refuses more bytes than expected."""
     done = received = 0
 

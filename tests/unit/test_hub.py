@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import replace
@@ -215,6 +215,26 @@ def test_without_a_network_the_error_says_so(cache: Path, monkeypatch: pytest.Mo
     with pytest.raises(bpe.UnavailableError, match="HF_HUB_OFFLINE is set"):
         bpe.open_encoder("hf:org/model")
     assert kept(cache) == []
+
+
+def test_the_hub_is_not_blamed_for_the_time_that_the_client_takes_to_start(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "MAX_QUIET_SECONDS", -1.0)  # any time is too long
+
+    def call(
+        *_: object,
+        on_progress: Callable[[FetchProgress | None], None],
+        should_stop: Callable[[], bool],
+        **__: object,
+    ) -> None:
+        assert not should_stop()
+        on_progress(None)
+        should_stop()
+
+    monkeypatch.setattr("bpe_core.processes.call", call)
+    with pytest.raises(bpe.UnavailableError, match="almost nothing"):
+        fetching.fetch_from_hub(NAME)
 
 
 def test_a_cancelled_download_ends_soon_and_leaves_nothing(hub: LoopbackHub, cache: Path) -> None:
