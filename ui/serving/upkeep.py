@@ -276,8 +276,13 @@ def warm_up_rest_in_background() -> None:
 
     Python threads take turns, so a page drawn at the same time would take twice as long.
     """
-    rest = partial(warm_up_rest, _wait_for_quiet)
-    threading.Thread(target=rest, name="warm-up", daemon=True).start()
+    started = time.monotonic()
+
+    def warm_up() -> None:
+        warm_up_rest(_wait_for_quiet)
+        event("warmed_up", seconds=round(time.monotonic() - started, 3))
+
+    threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
 
 
 def _wait_for_quiet() -> None:
