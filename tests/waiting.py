@@ -9,6 +9,8 @@ from typing import Generic, Protocol, TypeVar
 
 from ui.work.background import Result, Status, Step, WorkKind, queue
 
+MAX_WAIT_SECONDS = 200
+"""What hangs fails after this; a busy machine may take tens of seconds for what takes one."""
 _SECONDS_BETWEEN_LOOKS = 0.01
 
 
@@ -50,12 +52,10 @@ def wait_until(
     manager: Manager[S],
     id: str,
     reached: Callable[[S], bool] = has_ended,
-    *,
-    timeout_seconds: float = 60,
 ) -> S:
-    """Return the status of work once `reached` holds; fail after `timeout_seconds`."""
-    deadline = time.monotonic() + timeout_seconds
+    """Return the status of work once `reached` holds; fail after `MAX_WAIT_SECONDS`."""
+    deadline = time.monotonic() + MAX_WAIT_SECONDS
     while not reached(status := manager.status(id)):
-        assert time.monotonic() < deadline, f"still {status.state} after {timeout_seconds} s"
+        assert time.monotonic() < deadline, f"still {status.state} after {MAX_WAIT_SECONDS} s"
         time.sleep(_SECONDS_BETWEEN_LOOKS)
     return status

@@ -33,7 +33,7 @@ from tests.app.pages import (
     unescaped_text,
 )
 from tests.app.training import held_back, known_work
-from tests.waiting import OfKind, wait_until
+from tests.waiting import MAX_WAIT_SECONDS, OfKind, wait_until
 from ui.adapt import files_part
 from ui.adapt.in_background import REPLACE
 from ui.storage import StoredRun
@@ -86,7 +86,7 @@ def test_a_reload_during_an_extension_fills_terms_and_size(
         app = open_form(open_app, 37)
         app.text_area(key="adapt_terms").set_value("Kubernetes\nZookeeper").run()
         app.button(key="extend").click().run()
-        assert reached.wait(60)
+        assert reached.wait(MAX_WAIT_SECONDS)
         # The browser writes the number into the address.
         again = open_app("adapt", **read_query(app), adapt_tokens="37")
         assert again.text_area(key="adapt_terms").value == "Kubernetes\nZookeeper"

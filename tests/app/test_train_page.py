@@ -28,7 +28,7 @@ from tests.app.training import (
     train,
     until_ended,
 )
-from tests.waiting import wait_until
+from tests.waiting import MAX_WAIT_SECONDS, wait_until
 from ui.look.labels import GLOSSARY
 from ui.merge_loop import player_run
 from ui.run import downloads
@@ -277,7 +277,7 @@ def test_the_card_of_a_stopping_training_states_that_and_is_replaced_by_the_resu
 ) -> None:
     with held_back(monkeypatch) as reached:
         job_id = submit(RHYME, "rhyme")
-        assert reached.wait(60)
+        assert reached.wait(MAX_WAIT_SECONDS)
         app = open_app(job=job_id)
         assert "Stopping…" not in [header.value for header in app.header]
         # In a narrow window the card is far below the button that began the training.

@@ -20,6 +20,7 @@ from tests.app.pages import (
     upload,
 )
 from tests.app.training import assert_press_is_refused, choose, draw_after, held_back, train
+from tests.waiting import MAX_WAIT_SECONDS
 from ui.shell import workspace
 from ui.shell.open_run import GivenCorpus
 from ui.storage import (
@@ -146,7 +147,7 @@ def test_the_forms_hold_a_training_that_is_running(
         (size,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))
         size.set_value(int(size.value or 0) + 7).run()
         app.button(key="train").click().run()
-        assert reached.wait(60)
+        assert reached.wait(MAX_WAIT_SECONDS)
         job_id = in_address(app, "job")
         again = open_app(**read_query(app))
         assert not again.error
@@ -169,7 +170,7 @@ def test_a_training_that_a_restart_ended_is_named_and_its_forms_stay(
         (size,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))
         size.set_value(int(size.value or 0) + 7).run()
         app.button(key="train").click().run()
-        assert reached.wait(60)
+        assert reached.wait(MAX_WAIT_SECONDS)
         query = read_query(app)
         assert "job" in query
     again = open_app(**{**query, "job": "f" * 32})

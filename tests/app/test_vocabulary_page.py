@@ -32,7 +32,7 @@ from tests.app.pages import OpenApp, all_sent, page_text, press, sent, sent_tabl
 from tests.app.stored import store
 from tests.app.training import draw_after
 from tests.foreign_models import described, library_encoder, unigram, word_piece
-from tests.waiting import OfKind
+from tests.waiting import MAX_WAIT_SECONDS, OfKind
 from ui.storage import SAMPLE_RUN_ID, keep_tokenizer, load_run
 from ui.vocabulary import background_work
 from ui.vocabulary.background_work import COUNT, SEARCH
@@ -201,7 +201,7 @@ def test_the_search_for_unreachable_tokens_can_be_waited_for_cancelled_and_repea
     go_on = Event()
 
     def found(*arguments: Any) -> Reachability | None:
-        assert go_on.wait(60)
+        assert go_on.wait(MAX_WAIT_SECONDS)
         return find(*arguments)
 
     monkeypatch.setattr(background_work, "find_unreachable", found)
@@ -230,7 +230,7 @@ def test_the_tokens_are_shown_before_their_uses_are_counted(
     go_on = Event()
 
     def counted(*_: object) -> None:
-        assert go_on.wait(60)
+        assert go_on.wait(MAX_WAIT_SECONDS)
 
     with monkeypatch.context() as patched:
         patched.setattr(background_work, "uses_in_corpus", counted)

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.pages import in_address
-from tests.waiting import Manager, S, wait_until
+from tests.waiting import MAX_WAIT_SECONDS, Manager, S, wait_until
 from ui.storage import Trained, store_run_to_show
 from ui.work import WorkKind, jobs, queue
 
@@ -23,7 +23,7 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> Iterator[Event]:
 
     def store(trained: Trained, **more: Any) -> str:
         reached.set()
-        assert may_end.wait(60)
+        assert may_end.wait(MAX_WAIT_SECONDS)
         return store_run_to_show(trained, **more)
 
     monkeypatch.setattr(jobs, "store_run_to_show", store)

@@ -21,7 +21,7 @@ from typing import Any
 import psutil
 from playwright.sync_api import Browser, BrowserContext, Playwright
 
-from tests.new_process import ROOT
+from tests.new_process import ROOT, children_with
 
 BROWSER_RECORD = ROOT / ".venv" / "browser-path"
 # A placeholder pulses while the charts' script loads. Without a graphics processor, its animation
@@ -31,6 +31,7 @@ PLACEHOLDERS_STAND_STILL = """(() => {
   sheet.replaceSync('[data-testid="stSkeleton"] { animation: none !important }');
   document.adoptedStyleSheets.push(sheet);
 })()"""
+MAX_WAIT_MS = 60_000
 # A server stops in less than a second, but one that hangs must not block the tests.
 SECONDS_TO_END = 10
 BROWSER_OPTIONS = [
@@ -112,8 +113,7 @@ def served(folder: Path, kind: type[SimpleHTTPRequestHandler] = QuietHandler) ->
 
 def find_server(address: str) -> psutil.Process:
     """Return the process of a server that this process started."""
-    port = f"--server.port={address.rpartition(':')[2]}"
-    (found,) = (each for each in psutil.Process().children() if port in each.cmdline())
+    (found,) = children_with(f"--server.port={address.rpartition(':')[2]}")
     return found
 
 
@@ -138,8 +138,12 @@ def launch_browser(playwright: Playwright, *options: str) -> Browser:
 
 
 def new_context(browser: Browser, **options: Any) -> BrowserContext:
-    """Return a context whose pages report when the app is at rest; `options` are Playwright's."""
+    """Return a context whose pages report when the app is at rest; `options` are Playwright's.
+
+    It waits for a busy server longer than Playwright does by itself.
+    """
     context = browser.new_context(**options)
+    context.set_default_timeout(MAX_WAIT_MS)
     context.add_init_script(path=Path(__file__).parent / "at_rest.js")
     context.add_init_script(PLACEHOLDERS_STAND_STILL)
     return context

@@ -33,6 +33,7 @@ from bpe_core.tokenizer.rank_merging import merge_by_heap, merge_by_scan
 from bpe_core.trainers import encode_reference
 from bpe_core.types import PretokenCounts
 from tests.strategies import hostile_texts, texts
+from tests.waiting import MAX_WAIT_SECONDS
 
 WHOLE = bpe.get_pretokenizer("none")
 
@@ -407,7 +408,7 @@ def test_after_many_concurrent_calls_only_one_worker_per_processor_is_kept(
     encode_text, all_at_once = encoding.encode_text, threading.Barrier(n)
 
     def wait_for_the_others(*arguments: Any) -> bool:
-        all_at_once.wait(60)
+        all_at_once.wait(MAX_WAIT_SECONDS)
         return encode_text(*arguments)
 
     monkeypatch.setattr(encoding, "encode_text", wait_for_the_others)

@@ -15,7 +15,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.vocabulary import find_unreachable
-from tests.waiting import wait_until
+from tests.waiting import MAX_WAIT_SECONDS, wait_until
 from ui.host import server_cache
 from ui.work import (
     Progress,
@@ -251,7 +251,7 @@ def test_whoever_was_served_last_waits_behind_all_others(background: Background)
     def begin_work(name: str) -> None:
         def work(_task: Task[Progress]) -> str:
             begun.release()
-            assert go_on.wait(60)
+            assert go_on.wait(MAX_WAIT_SECONDS)
             done.append(name)
             return name
 
@@ -264,7 +264,7 @@ def test_whoever_was_served_last_waits_behind_all_others(background: Background)
         return sorted(queued, key=lambda name: known[name].n_ahead)
 
     begin_work("a1")
-    assert begun.acquire(timeout=60)
+    assert begun.acquire(timeout=MAX_WAIT_SECONDS)
     for name in ("a2", "a3", "b1", "c1", "b2"):
         begin_work(name)
     assert order() == ["b1", "c1", "a2", "b2", "a3"]
@@ -282,7 +282,7 @@ def test_a_visitor_has_a_few_places_and_others_have_theirs(background: Backgroun
     go_on = Event()
 
     def wait(_task: Task[Progress]) -> str:
-        assert go_on.wait(60)
+        assert go_on.wait(MAX_WAIT_SECONDS)
         return "done"
 
     for id in ("a1", "a2"):
@@ -301,7 +301,7 @@ def test_short_work_costs_no_turn(background: Background) -> None:
     go_on = Event()
 
     def wait(_task: Task[Progress]) -> str:
-        assert go_on.wait(60)
+        assert go_on.wait(MAX_WAIT_SECONDS)
         return "done"
 
     background.begin(MANY, "x", wait, visitor="x")

@@ -18,6 +18,7 @@ from bpe_core.kernels.compiling import choose, load
 from bpe_core.kernels.compiling.__main__ import main
 from tests.new_process import ROOT, run_python
 from tests.packaging import CHECK, install, run_installed
+from tests.waiting import MAX_WAIT_SECONDS
 
 
 class Compiler:
@@ -268,7 +269,7 @@ with locked(Path(sys.argv[1])):
     assert not taken.wait(0.2)
     holder.kill()
     holder.communicate()
-    assert taken.wait(60)
+    assert taken.wait(MAX_WAIT_SECONDS)
     waiting.join()
 
 

@@ -9,17 +9,17 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from queue import SimpleQueue
 from typing import cast
 
-import psutil
 import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus import FiledCorpus, ReadOptions, Upload, read_in_process
-from tests.new_process import run_python
-from tests.waiting import wait_until
+from tests.new_process import children_with, run_python
+from tests.waiting import MAX_WAIT_SECONDS, wait_until
 from ui.storage import BaseName, CorpusOrigin, Extension, Trained, load_run
-from ui.work import TrainingReport, UnknownWorkError, jobs, queue
+from ui.work import Task, TrainingReport, UnknownWorkError, jobs, queue
 from ui.work.training import (
     CURVE_POINTS,
     merges_a_second,
@@ -32,9 +32,10 @@ LINES = bpe.Corpus.from_text(
 )
 CONFIG = bpe.TrainingConfig(vocab_size=270)
 ORIGIN = CorpusOrigin("paste", "", 10)
-# Merging words that share little takes many seconds, so training outlasts a request.
+# Merging words that share little takes a second or two, so training outlasts a request.
 SLOW = bpe.Corpus.from_text(" ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(80_000)))
 SLOW_CONFIG = bpe.TrainingConfig(vocab_size=80_000, pretokenizer="whitespace")
+AtAMerge = SimpleQueue[Callable[[], object]]
 
 
 class Shelf:
@@ -50,7 +51,7 @@ class Shelf:
         self.should_stop = should_stop
         self.base = trained.base
         self.reached.set()
-        assert self.open.wait(30)
+        assert self.open.wait(MAX_WAIT_SECONDS)
         self.runs[run_id] = (trained.title, trained.run, trained.held_out)
         return run_id
 
@@ -110,7 +111,7 @@ def test_a_job_that_is_cancelled_while_it_is_stored_is_stopping_and_tells_the_st
 ) -> None:
     shelf.open.clear()
     job = submit()
-    assert shelf.reached.wait(30)
+    assert shelf.reached.wait(MAX_WAIT_SECONDS)
     assert not shelf.should_stop()
     jobs.cancel(job)
     assert jobs.status(job).is_stopping
@@ -122,10 +123,31 @@ def test_a_job_that_is_cancelled_while_it_is_stored_is_stopping_and_tells_the_st
     assert status.state == "finished"
 
 
-def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(shelf: Shelf) -> None:
+@pytest.fixture
+def at_a_merge(monkeypatch: pytest.MonkeyPatch) -> AtAMerge:
+    """Return a queue for one function, which the next job's thread calls at its first merges.
+
+    It comes before anything else that the thread does, so no training is too short for it.
+    """
+    wanted: AtAMerge = SimpleQueue()
+    is_over = False
+
+    def report(task: Task[TrainingReport], step: TrainingReport) -> None:
+        nonlocal is_over
+        task.last_report = step
+        if step.done > 0 and not is_over:
+            is_over = True
+            wanted.get(timeout=MAX_WAIT_SECONDS)()
+
+    monkeypatch.setattr(Task, "report", report)
+    return wanted
+
+
+def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(
+    shelf: Shelf, at_a_merge: AtAMerge
+) -> None:
     job = submit(SLOW, SLOW_CONFIG, share=0)
-    wait_until(jobs, job, lambda job: job.report.done > 0)
-    jobs.cancel(job)
+    at_a_merge.put(lambda: jobs.cancel(job))
     status = wait_until(jobs, job)
     assert status.state == "cancelled"
     _, run, _ = shelf.runs[str(status.run_id)]
@@ -166,7 +188,7 @@ def watched() -> WatchedCorpus:
 def test_an_ended_job_releases_its_corpus(shelf: Shelf) -> None:
     shelf.open.clear()
     first = submit()
-    assert shelf.reached.wait(30)
+    assert shelf.reached.wait(MAX_WAIT_SECONDS)
     corpora = [watched() for _ in range(3)]
     seen = [weakref.ref(corpus) for corpus in corpora]
     finished = submit(corpora[0])
@@ -225,10 +247,11 @@ def test_a_process_extends_a_tokenizer(in_process: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_cancelled_process_keeps_the_merges_so_far(in_process: Path) -> None:
+def test_a_cancelled_process_keeps_the_merges_so_far(
+    in_process: Path, at_a_merge: AtAMerge
+) -> None:
     job = submit(SLOW, SLOW_CONFIG)
-    wait_until(jobs, job, lambda job: job.report.done > 0)
-    jobs.cancel(job)
+    at_a_merge.put(lambda: jobs.cancel(job))
     status = wait_until(jobs, job)
     assert (status.state, status.run_id) == ("cancelled", job)
     assert 0 < len(load_run(job).run.merges) < SLOW_CONFIG.vocab_size - 257
@@ -236,13 +259,16 @@ def test_a_cancelled_process_keeps_the_merges_so_far(in_process: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_process_is_an_error_that_loses_nothing_else(in_process: Path) -> None:
+def test_a_killed_process_is_an_error_that_loses_nothing_else(
+    in_process: Path, at_a_merge: AtAMerge
+) -> None:
+    def kill() -> None:
+        (process,) = children_with("ui.work.training:train_here")
+        process.kill()
+
     job = submit(SLOW, SLOW_CONFIG)
+    at_a_merge.put(kill)
     following = submit()
-    wait_until(jobs, job, lambda job: job.report.progress is not None)
-    processes = psutil.Process().children(recursive=True)
-    (process,) = (p for p in processes if "ui.work.training:train_here" in p.cmdline())
-    process.kill()
     status = wait_until(jobs, job)
     assert status.state == "failed"
     assert "stopped by the system" in str(status.error)
@@ -354,7 +380,7 @@ def store_that_never_ends(trained, **rest):
 jobs.store_run_to_show = store_that_never_ends
 corpus, origin = Corpus.from_text("hug hugs"), CorpusOrigin("paste", "", 0)
 jobs.submit(corpus, TrainingConfig(258), title="", held_out_share=0, origin=origin)
-assert reached.wait(60)
+assert reached.wait(200)
 print("the end")
 """
     assert run_python(code) == "the end\n"

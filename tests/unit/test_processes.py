@@ -28,18 +28,14 @@ from bpe_core.errors import (
 from bpe_core.processes import GB, Limits, call, stream
 from bpe_core.processes.calling import receive, send
 from tests import in_child
-from tests.new_process import ROOT
+from tests.new_process import ROOT, children_with
 
 LIMITS = Limits(seconds=60)
 UNFORESEEN = "It stopped because of an error in the app"
 
 
 def children() -> list[psutil.Process]:
-    return [
-        each
-        for each in psutil.Process().children(recursive=True)
-        if "bpe_core.processes.child" in each.cmdline()
-    ]
+    return children_with("bpe_core.processes.child")
 
 
 def test_values_arrive_as_they_were_sent() -> None:

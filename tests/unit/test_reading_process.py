@@ -32,6 +32,7 @@ from bpe_core.corpus import (
 )
 from bpe_core.corpus.corpus_files import measure_text
 from bpe_core.processes import stream
+from tests.new_process import children_with
 from tests.uploads import Upload
 from tests.zipping import make_zip
 
@@ -235,5 +236,4 @@ def test_an_archive_of_many_parquet_files_ends_in_time(monkeypatch: pytest.Monke
 
 
 def _readers() -> list[psutil.Process]:
-    name = "bpe_core.corpus.reading_process:read_files"
-    return [each for each in psutil.Process().children(recursive=True) if name in each.cmdline()]
+    return children_with("bpe_core.corpus.reading_process:read_files")

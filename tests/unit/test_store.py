@@ -29,6 +29,7 @@ from bpe_core.files.store import MANIFEST
 from bpe_core.formats import native, run_archive
 from tests.new_process import run_python
 from tests.power_cut import Disk
+from tests.waiting import MAX_WAIT_SECONDS
 from ui.storage import (
     DAYS_KEPT_UNOPENED,
     Trained,
@@ -433,7 +434,7 @@ def test_sweeping_starts_at_once_in_a_thread_that_holds_nobody_up(
 
     monkeypatch.setattr(keeping, "sweep_hourly", sweep)
     start_sweeping()
-    assert swept.wait(10)
+    assert swept.wait(MAX_WAIT_SECONDS)
     assert threads[0].daemon
 
 
