@@ -141,7 +141,6 @@ def context(browser: Browser) -> BrowserContext:
     """Return the context shared by all pages, so that only the first loads the app's files."""
     context = new_context(browser, viewport=DESK, color_scheme="light", accept_downloads=True)
     context.add_init_script(EACH_TAB_IS_A_VISITOR)
-    context.set_default_timeout(MAX_WAIT_MS)
     return context
 
 

@@ -12,7 +12,8 @@ import streamlit
 from playwright.sync_api import Download, Locator, Page
 from playwright.sync_api import TimeoutError as BrowserTimeoutError
 
-MAX_WAIT_MS = 60_000
+from tests.browser.serving import MAX_WAIT_MS
+
 FONTS = Path(streamlit.__file__).parent / "static" / "static" / "media"
 WRONG_LABELS = (Path(__file__).parent / "chart_labels.js").read_text(encoding="utf-8")
 # Measured times are printed. A busy machine is slower, so a test fails only if the best of several

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.charts_at_their_largest import large_charts
 from tests.browser.helpers import assert_no_label_is_cut, font_data
+from tests.browser.serving import new_context
 from ui.look import CONFIG, MONO, NARROWEST
 
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
@@ -37,7 +38,8 @@ def font_face(family: str, file: str) -> str:
 def test_large_values_and_long_names_fit_and_an_equal_chart_is_not_drawn_again(
     browser: Browser,
 ) -> None:
-    page = browser.new_page()
+    context = new_context(browser)
+    page = context.new_page()
     fonts = (
         ("Source Sans", "SourceSansVF-Upright.ttf"),
         ("Source Code Pro", "SourceCodeVF-Upright.ttf"),
@@ -56,7 +58,7 @@ def test_large_values_and_long_names_fit_and_an_equal_chart_is_not_drawn_again(
     assert drawn_again == []
     assert page.locator(".main-svg").count() > 100
     assert_no_label_is_cut(page)
-    page.close()
+    context.close()
 
 
 def test_the_font_of_charts_loads_before_the_charts(page: Page, app_url: str) -> None:

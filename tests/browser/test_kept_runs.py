@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,7 +13,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 import bpe_core as bpe
 from tests.browser.conftest import DESK, KeepRun
 from tests.browser.helpers import (
-    MAX_WAIT_MS,
     assert_no_traceback,
     go_to_address,
     open_page,
@@ -56,7 +56,6 @@ def stored_runs(keep_run: KeepRun) -> None:
 def own_context(browser: Browser) -> Iterator[BrowserContext]:
     """Return the context of this module's tests, so that only the first loads the app's files."""
     context = new_context(browser, viewport=DESK)
-    context.set_default_timeout(MAX_WAIT_MS)
     yield context
     context.close()
 
@@ -175,7 +174,7 @@ def test_only_the_browser_that_trained_a_run_renames_and_deletes_it(
     own.get_by_role("button", name="Delete", exact=True).click()
     expect(own.get_by_role("button", name=f"Run: {SAMPLE}")).to_be_visible()
     own.wait_for_function(f"{RUNS_KEPT} === null")
-    assert "run=" not in own.url
+    expect(own).not_to_have_url(re.compile("run="))
     for tab in (page, own):
         open_page(tab, address)
         expect(

@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.app_pages import START
 from tests.browser.helpers import go_to_address, open_page, start_new_session, wait_until_idle
+from tests.browser.serving import new_context
 
 PRESS_AND_READ = "(one) => { one.click(); return one.closest('.question').innerText; }"
 
@@ -146,8 +147,7 @@ def test_the_lesson_follows_the_visitor_s_words_and_escapes_them(tab: Page) -> N
 def test_a_visitor_is_taught_about_their_own_language(tab: Page, app_url: str) -> None:
     browser = tab.context.browser
     assert browser is not None
-    german = browser.new_context(locale="de-DE")
-    german.add_init_script(path="tests/browser/at_rest.js")
+    german = new_context(browser, locale="de-DE")
     own = german.new_page()
     open_page(own, f"{app_url}/lessons?lesson=Why+token+counts+differ+between+languages")
     expect(question(own)).to_contain_text("The same sentence in German and in English.")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.helpers import MAX_WAIT_MS, go_to_address, open_page, wait_until_idle
+from tests.browser.helpers import go_to_address, open_page, wait_until_idle
 from tests.browser.serving import new_context
 from tests.browser.training import choose, open_parts
 from ui.look.labels import GLOSSARY
@@ -220,7 +220,6 @@ IS_WITHIN_THE_WINDOW = """(one) => {
 
 def test_a_term_is_explained_by_keyboard_pointer_and_touch(browser: Browser, app_url: str) -> None:
     context = new_context(browser, viewport=PHONE, has_touch=True)
-    context.set_default_timeout(MAX_WAIT_MS)
     page = context.new_page()
     open_page(page, f"{app_url}/train")
     open_parts(page)

@@ -21,7 +21,6 @@ from bpe_core.formats import write_huggingface
 from bpe_core.tokenizer import gpt2
 from static_site.build import build, first_use_size
 from tests.browser.conftest import DESK
-from tests.browser.helpers import MAX_WAIT_MS
 from tests.browser.serving import QuietHandler, new_context, served
 from tests.browser.test_accessibility import SCHEMES, broken_rules
 from tests.new_process import ROOT
@@ -107,7 +106,6 @@ def address(site: Path) -> Iterator[str]:
 def fresh_context(browser: Browser) -> Iterator[BrowserContext]:
     """Return a context without anything stored, whose pages may log no error."""
     context = new_context(browser, viewport=DESK, color_scheme="light", reduced_motion="reduce")
-    context.set_default_timeout(MAX_WAIT_MS)
     problems: list[str] = []
     context.on("weberror", lambda found: problems.append(str(found.error)))
     context.on("console", lambda found: problems.append(found.text))
@@ -535,9 +533,13 @@ def docs_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_pages_load_nothing_from_other_hosts_are_accessible_and_searched(
     browser: Browser, docs_url: str, scheme: Literal["light", "dark"], width: int
 ) -> None:
-    page = browser.new_page(
-        color_scheme=scheme, viewport={"width": width, "height": 900}, reduced_motion="reduce"
+    context = new_context(
+        browser,
+        color_scheme=scheme,
+        viewport={"width": width, "height": 900},
+        reduced_motion="reduce",
     )
+    page = context.new_page()
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("requestfailed", lambda asked: problems.append(f"{asked.url}: {asked.failure}"))
@@ -560,5 +562,5 @@ def test_pages_load_nothing_from_other_hosts_are_accessible_and_searched(
     # The search listens to keys, which filling in a text doesn't press.
     page.locator("input.md-search__input").press_sequentially("bootstrap")
     expect(page.locator(".md-search-result__item").first).to_contain_text("Held-out text")
-    page.close()
+    context.close()
     assert problems == []
