@@ -199,7 +199,7 @@ async function trainHere() {
     part("pace").textContent = `${counted(run.counts.length, "merge")} learned. Encoding the held-out text.`;
     const { handle } = await started.open({ run });
     const nHeldOut = await started.count(handle, heldOut.texts);
-    const { ids, lengths } = await started.encode(handle, beginning);
+    const { ids, lengths } = await started.place(handle, beginning);
     await started.close(handle);
     /** @type {KeptRun} */
     const made = { id, title: all.length === 1 ? all[0].name : counted(all.length, "document"), run, ribbon: { text: beginning, ids: [...ids], lengths: [...lengths] }, heldOut, nHeldOut };

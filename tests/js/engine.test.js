@@ -87,9 +87,10 @@ for (const { name, json, packed, texts, places } of tokenizers) {
       assert.ok(vocabSize >= 900 && special.length > 0);
       assert.ok(texts.length > 3000);
       for (const [i, [text, ids]] of texts.entries()) {
-        const found = await engine.encode(handle, text);
-        assert.deepEqual([...found.ids.filter((id) => id >= 0)], ids, JSON.stringify(text.slice(0, 200)));
+        assert.deepEqual([...(await engine.encode(handle, text)).ids], ids, JSON.stringify(text.slice(0, 200)));
         if (i % 20) continue;
+        const found = await engine.place(handle, text);
+        assert.deepEqual([...found.ids.filter((id) => id >= 0)], ids);
         const { byte_ends: byteEnds, starts } = places[i / 20];
         let end = 0;
         assert.deepEqual(Array.from(found.lengths, (length) => (end += length)), byteEnds);
@@ -105,7 +106,7 @@ test("a run's own tokenizer encodes as its file does, and half a character is re
   const run = await engine.train({ ...large.options, documents: large.documents.map((text) => utf8.encode(text)) });
   const [own, opened] = await Promise.all([engine.open({ run }), engine.open({ json: large.json })]);
   const text = "Alice 🧩 naïve  हिन्दी\n";
-  const [one, other] = await Promise.all([own, opened].map(({ handle }) => engine.encode(handle, text)));
+  const [one, other] = await Promise.all([own, opened].map(({ handle }) => engine.place(handle, text)));
   assert.deepEqual(one, other);
   assert.equal(one.ends.at(-1), text.length);
   const bytes = utf8.encode(text);

@@ -26,7 +26,7 @@ for (const { name, stored, texts, cut, packed } of vocabularies) {
         assert.deepEqual(shown, { packed: { ...message, table }, longest }, JSON.stringify(text));
       }
       for (const [text, pretokens] of cut) {
-        assert.deepEqual(pretokensOf(text, await engine.encode(handle, text)), pretokens);
+        assert.deepEqual(pretokensOf(text, await engine.place(handle, text)), pretokens);
       }
       const all = texts.map(([text]) => text);
       assert.equal(await engine.count(handle, all), texts.reduce((n, [, ids]) => n + ids.length, 0));

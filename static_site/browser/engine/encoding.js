@@ -2,10 +2,10 @@
 // `tokenizer/compiled.py` do for the app.
 
 import { halfCharacter } from "../../../ui/components/shared/characters.js";
-import { idsMade, joinTokens, tokenAt } from "./tokenizer_file.js";
+import { pickTokens, tokenAt } from "./tokenizer_file.js";
 
 /** @import { Memory, Numbers } from "./memory.js"
-    @import { Table } from "./tokenizer_file.js"
+    @import { Table, Tokens } from "./tokenizer_file.js"
     @import { Cut, EngineData } from "./cutting.js" */
 
 /** @typedef {object} Encoded
@@ -13,8 +13,7 @@ import { idsMade, joinTokens, tokenAt } from "./tokenizer_file.js";
     @property {Uint32Array} lengths The bytes of UTF-8 of each token.
     @property {Uint32Array} ends Where each token ends in the text, in UTF-16 units; one that ends inside a
       character has the place where that character begins.
-    @property {Uint8Array} startsWord 1 for each token that starts a pre-token.
-    @property {number} memory The bytes of memory that the tokenizer takes now. */
+    @property {Uint8Array} startsWord 1 for each token that starts a pre-token. */
 
 const BLOCK = 1 << 19; // bytes encoded at once
 const SCAN_AHEAD = 8192;
@@ -33,8 +32,6 @@ const LEFT_OUT = 2;
 const DONE = 0;
 const CACHE_CROWDED = 2;
 
-const utf8 = new TextEncoder();
-
 export class Encoder {
   #memory;
   #data;
@@ -47,8 +44,9 @@ export class Encoder {
   #scratch;
   /** @type {Record<string, Numbers>} */
   #fresh;
-  #widths;
-  /** The UTF-16 units of each token, -1 if it splits a character. */
+  #tokens;
+  /** The UTF-16 units of each token, -1 if it splits a character; undefined until tokens are placed.
+      @type {Int16Array | undefined} */
   #units;
 
   /** @param {Memory} memory All of which is this encoder's.
@@ -59,9 +57,7 @@ export class Encoder {
     this.#memory = memory;
     this.#data = data;
     this.#cut = cut;
-    const { starts } = table.tokens;
-    this.#widths = Uint32Array.from({ length: starts.length - 1 }, (_, id) => starts[id + 1] - starts[id]);
-    this.#units = Int16Array.from(this.#widths, (_, id) => unitsOf(tokenAt(table.tokens, id)));
+    this.#tokens = table.tokens;
     const { tables, cache } = buildTables(memory, data, table);
     this.#tables = tables;
     this.#cache = cache;
@@ -76,27 +72,45 @@ export class Encoder {
     };
   }
 
-  /** Return the tokens of a text; text that spells a special token is ordinary text.
-      @param {string} text Throws an Error if it has half a character (a lone surrogate).
-      @returns {Encoded} */
+  /** Return the ids of a text; text that spells a special token is ordinary text.
+      @param {string} text Throws an Error if it has half a character (a lone surrogate). */
   encode(text) {
+    return this.#inBlocks(text, () => {}).ids;
+  }
+
+  /** Return the ids of a text, as `encode` does, and where its tokens are.
+      @param {string} text
+      @returns {Encoded} */
+  place(text) {
+    let starts = new Uint8Array(1);
+    let nLeftOut = 0;
+    const { ids, bytes } = this.#inBlocks(text, (inMemory, begin, end) => {
+      if (!begin) starts = new Uint8Array(inMemory.shape[0] + 1);
+      nLeftOut += this.#findStarts(inMemory, begin, end, starts);
+    });
+    return this.#placed(ids, bytes, starts, nLeftOut);
+  }
+
+  /** Encode a text block by block; return its ids and bytes.
+      @param {string} text
+      @param {(text: Numbers, begin: number, end: number) => void} look Called after each block.
+      @returns {{ ids: Int32Array, bytes: Uint8Array }} The bytes are void once the memory is used again. */
+  #inBlocks(text, look) {
     if (!text.isWellFormed()) throw new Error(`${halfCharacter(text)}, which UTF-8 cannot encode.`);
-    const bytes = utf8.encode(text);
     const memory = this.#memory;
-    const inMemory = memory.copy("uint8", bytes);
+    const inMemory = memory.copyText(text);
+    const [nBytes] = inMemory.shape;
     /** @type {Int32Array[]} */
     const parts = [];
-    const starts = new Uint8Array(bytes.length + 1);
-    let nLeftOut = 0;
-    for (let begin = 0; begin < bytes.length; ) {
-      const end = bytes.length - begin > 2 * BLOCK ? this.#cut.safeSplit(inMemory, begin + BLOCK) : bytes.length;
+    for (let begin = 0; begin < nBytes; ) {
+      const end = nBytes - begin > 2 * BLOCK ? this.#cut.safeSplit(inMemory, begin + BLOCK) : nBytes;
       parts.push(this.#encodeBlock(inMemory, begin, end));
-      nLeftOut += this.#findStarts(inMemory, begin, end, starts);
+      look(inMemory, begin, end);
       begin = end;
     }
-    memory.free(inMemory);
     this.#tidy();
-    return this.#placed(joined(parts), bytes, starts, nLeftOut);
+    memory.free(inMemory);
+    return { ids: joined(parts), bytes: memory.view(inMemory) };
   }
 
   /** @param {Numbers} text
@@ -168,8 +182,9 @@ export class Encoder {
     const startsWord = new Uint8Array(n);
     const placed = nLeftOut ? new Int32Array(n) : ids;
     // Locals, because this is most of what a tab does besides the kernels.
-    const widths = this.#widths;
-    const unitsOfToken = this.#units;
+    const tokens = this.#tokens;
+    const tokenStarts = tokens.starts;
+    const unitsOfToken = (this.#units ??= Int16Array.from({ length: tokenStarts.length - 1 }, (_, id) => unitsOf(tokenAt(tokens, id))));
     let at = 0;
     let units = 0;
     let taken = 0;
@@ -182,14 +197,14 @@ export class Encoder {
         const id = ids[taken++];
         startsWord[i] = starts[at];
         placed[i] = id;
-        at += widths[id];
+        at += tokenStarts[id + 1] - tokenStarts[id];
         if (unitsOfToken[id] >= 0) units += unitsOfToken[id];
         else for (let byte = begin; byte < at; byte++) units += unitsAt(bytes, byte);
       }
       lengths[i] = at - begin;
       ends[i] = units;
     }
-    return { ids: placed, lengths, ends, startsWord, memory: this.#memory.size };
+    return { ids: placed, lengths, ends, startsWord };
   }
 
   #nRows() {
@@ -270,10 +285,9 @@ function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special })
     ids[256 + rank] = merges[3 * rank + 2];
     byId[merges[3 * rank + 2]] = 256 + rank; // If several merges make a token, its symbol is the first's.
   }
-  const made = idsMade(merges);
   const specialIds = new Set(special.map(([, id]) => id));
   for (let id = 0; id < nIds; id++) {
-    if (width(id) !== 1 || made.has(id) || specialIds.has(id)) continue;
+    if (width(id) !== 1 || byId[id] >= 0 || specialIds.has(id)) continue;
     const [byte] = tokenAt(tokens, id);
     ids[byte] = id;
     byId[id] = byte;
@@ -281,8 +295,8 @@ function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special })
   const [lefts, rights, makes] = [0, 1, 2].map((column) => Int32Array.from({ length: nMerges }, (_, rank) => byId[merges[3 * rank + column]]));
   const eachItsOwn = makes.every((symbol, rank) => symbol === 256 + rank);
   const inOrder = makes.every((symbol, rank) => Math.max(lefts[rank], rights[rank]) < symbol);
-  const { letters, starts } = joinTokens(Array.from(ids, (id) => tokenAt(tokens, id)));
-  const widths = Int32Array.from(ids, width);
+  const { letters, starts } = pickTokens(tokens, ids);
+  const widths = ids.map(width);
   const longest = widths.reduce((most, width) => Math.max(most, width), 0);
   const given = {
     lefts: memory.copy("int32", lefts),
@@ -324,8 +338,8 @@ function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special })
     const occurs = memory.view(given.occurs);
     const known = new Set(specialIds);
     for (let symbol = 0; symbol < nSymbols; symbol++) if (occurs[symbol]) known.add(ids[symbol]);
-    const lookedUp = wholeWordsFirst ? Array.from({ length: nIds }, (_, id) => id).filter((id) => width(id) && !known.has(id)) : [];
-    const whole = enterWords(memory, lookedUp.map((id) => tokenAt(tokens, id)), lookedUp, mergeTable.joined);
+    const lookedUp = Int32Array.from({ length: wholeWordsFirst ? nIds : 0 }, (_, id) => id).filter((id) => width(id) && !known.has(id));
+    const whole = enterWords(memory, pickTokens(tokens, lookedUp), lookedUp, mergeTable.joined);
     memory.free(given);
     return { tables: { merges: mergeTable, whole, trie, added: noAdded(memory, data) }, cache };
   }
@@ -333,11 +347,10 @@ function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special })
 
 /** Return a table of the words that are looked up before merging.
     @param {Memory} memory
-    @param {Uint8Array[]} words
-    @param {number[]} ids
+    @param {Tokens} words
+    @param {Int32Array} ids
     @param {Numbers} joined */
-function enterWords(memory, words, ids, joined) {
-  const { starts, letters } = joinTokens(words);
+function enterWords(memory, { letters, starts }, ids, joined) {
   const whole = {
     places: memory.array("int32", powerOfTwo(2 * ids.length), -1),
     keys: memory.array("uint64", 2 * ids.length),

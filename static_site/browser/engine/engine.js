@@ -4,7 +4,8 @@
 //   const run = await engine.train({ documents, vocabSize: 8000, cut: "gpt2" }, ({ stage, done, total }) => ...);
 //   engine.cancel();                                  // the training then ends with the merges so far
 //   const tokenizer = await engine.open({ run });     // or { json }, { packed }
-//   const { ids, lengths, ends, startsWord } = await engine.encode(tokenizer.handle, "how much wood");
+//   const { ids } = await engine.encode(tokenizer.handle, "how much wood");
+//   const { lengths, ends, startsWord } = await engine.place(tokenizer.handle, "how much wood");
 //   await engine.tokenizerJson(run);                  // the file that the app would write
 //   await engine.packRun(run, { player, opening, starts, ending });   // what the merge player is given
 //   await engine.packMerges(run, 0, 5000, player);
@@ -100,12 +101,20 @@ export class Engine {
     return this.#ask("open", given);
   }
 
-  /** Return the tokens of a text.
+  /** Return the ids of a text, and the bytes of memory that the tokenizer takes now.
+      @param {number} handle
+      @param {string} text
+      @returns {Promise<{ ids: Int32Array, memory: number }>} */
+  encode(handle, text) {
+    return this.#ask("encode", { handle, text });
+  }
+
+  /** Return the tokens of a text and where they are in it.
       @param {number} handle
       @param {string} text
       @returns {Promise<Encoded>} */
-  encode(handle, text) {
-    return this.#ask("encode", { handle, text });
+  place(handle, text) {
+    return this.#ask("place", { handle, text });
   }
 
   /** Return the tokens of a text, packed for the token view.

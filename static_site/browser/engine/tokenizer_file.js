@@ -78,19 +78,59 @@ export function unpackTokenizer(packed) {
   const starts = new Uint32Array(n_ids + 1);
   lengths.forEach((length, id) => (starts[id + 1] = starts[id] + length));
   const tokens = { letters: take(starts[n_ids]).slice(), starts };
-  // One character a byte, because strings are what a Map finds by content.
-  const letters = new TextDecoder("latin1").decode(tokens.letters);
   const isSpecial = new Set(special.map((/** @type {[string, number]} */ [, id]) => id));
-  const ids = new Map();
-  for (let id = 0; id < n_ids; id++) if (lengths[id] && !isSpecial.has(id)) ids.set(letters.slice(starts[id], starts[id + 1]), id);
+  const find = findTokens(tokens, (id) => !isSpecial.has(id));
   const merges = new Int32Array(3 * n_merges);
   made.forEach((id, rank) => {
     const middle = starts[id] + lefts[rank];
-    merges[3 * rank] = ids.get(letters.slice(starts[id], middle));
-    merges[3 * rank + 1] = ids.get(letters.slice(middle, starts[id + 1]));
+    merges[3 * rank] = find(starts[id], middle);
+    merges[3 * rank + 1] = find(middle, starts[id + 1]);
     merges[3 * rank + 2] = id;
   });
   return { tokens, merges, cut, special, wholeWordsFirst: whole_words_first };
+}
+
+/** Return a function that finds the id of a token which has the same bytes as a part of `letters`. A Map of
+    strings takes three times as long.
+    @param {Tokens} tokens
+    @param {(id: number) => boolean} isWanted
+    @returns {(from: number, to: number) => number} -1 if there is none. */
+function findTokens({ letters, starts }, isWanted) {
+  const last = 2 ** Math.ceil(Math.log2(2 * starts.length)) - 1;
+  const table = new Int32Array(last + 1).fill(-1);
+  const isAt = (/** @type {number} */ start, /** @type {number} */ from, /** @type {number} */ to) => {
+    while (from < to && letters[start] === letters[from]) {
+      start += 1;
+      from += 1;
+    }
+    return from === to;
+  };
+  const placeOf = (/** @type {number} */ from, /** @type {number} */ to) => {
+    let hash = to - from;
+    for (let at = from; at < to; at++) hash = Math.imul(hash ^ letters[at], 0x9e3779b1);
+    for (let place = (hash ^ (hash >>> 15)) & last; ; place = (place + 1) & last) {
+      const id = table[place];
+      if (id < 0 || (starts[id + 1] - starts[id] === to - from && isAt(starts[id], from, to))) return place;
+    }
+  };
+  for (let id = 0; id < starts.length - 1; id++) {
+    if (starts[id] < starts[id + 1] && isWanted(id)) table[placeOf(starts[id], starts[id + 1])] = id;
+  }
+  return (from, to) => table[placeOf(from, to)];
+}
+
+/** Return some of the tokens, in this order.
+    @param {Tokens} tokens
+    @param {Int32Array} ids
+    @returns {Tokens} */
+export function pickTokens({ letters, starts }, ids) {
+  const picked = new Uint32Array(ids.length + 1);
+  ids.forEach((id, i) => (picked[i + 1] = picked[i] + starts[id + 1] - starts[id]));
+  const bytes = new Uint8Array(picked[ids.length]);
+  ids.forEach((id, i) => {
+    for (let from = starts[id], to = picked[i]; to < picked[i + 1]; ) bytes[to++] = letters[from++];
+  });
+  return { letters: bytes, starts: picked };
 }
 
 /** Return tokens as one array.
@@ -135,7 +175,7 @@ function check({ tokens, merges, special, wholeWordsFirst }) {
 
 /** Return the ids that merges make.
     @param {Int32Array} merges */
-export function idsMade(merges) {
+function idsMade(merges) {
   const made = new Set();
   for (let i = 2; i < merges.length; i += 3) made.add(merges[i]);
   return made;

@@ -15,7 +15,7 @@ import { train } from "./training.js";
 export default function serve(port) {
   /** @type {{ module: WebAssembly.Module, data: EngineData }} */
   let engine;
-  /** @type {Map<number, { encoder: Encoder, packer: TokenPacker }>} */
+  /** @type {Map<number, { encoder: Encoder, memory: Memory, packer: TokenPacker }>} */
   const tokenizers = new Map();
   let isCancelled = false;
 
@@ -40,21 +40,25 @@ export default function serve(port) {
       const table = run ? tableOfRun(run) : packed ? unpackTokenizer(packed) : readTokenizerJson(json, engine.data);
       const memory = new Memory(engine.module);
       const encoder = new Encoder(memory, engine.data, new Cut(memory, engine.data, table.cut), table);
-      tokenizers.set(id, { encoder, packer: new TokenPacker(table) });
+      tokenizers.set(id, { encoder, memory, packer: new TokenPacker(table) });
       const { starts } = table.tokens;
       const vocabSize = starts.reduce((n, start, id) => n + Number(start < starts[id + 1]), 0);
       return { handle: id, memory: memory.size, cut: table.cut, vocabSize, special: table.special };
     },
     encode({ handle, text }) {
-      return find(handle).encoder.encode(text);
+      const { encoder, memory } = find(handle);
+      return { ids: encoder.encode(text), memory: memory.size };
+    },
+    place({ handle, text }) {
+      return find(handle).encoder.place(text);
     },
     show({ handle, text }) {
       const { encoder, packer } = find(handle);
-      return packer.pack(encoder.encode(text));
+      return packer.pack(encoder.place(text));
     },
     count({ handle, texts }) {
       const { encoder } = find(handle);
-      return texts.reduce((/** @type {number} */ n, /** @type {string} */ text) => n + encoder.encode(text).ids.length, 0);
+      return texts.reduce((/** @type {number} */ n, /** @type {string} */ text) => n + encoder.encode(text).length, 0);
     },
     close({ handle }) {
       tokenizers.delete(handle);
