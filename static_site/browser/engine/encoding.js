@@ -26,7 +26,7 @@ const LETTERS_PER_ROW = 32;
 const MERGES_PER_PAIR_ROW = 5;
 const MAX_TRIE_LETTERS = 1 << 23;
 const MAX_KEPT_SCRATCH = 1 << 20;
-const FREE = 2n ** 64n - 1n;
+const FREE = -1; // all bits set
 const PRE_TOKEN = 1;
 const LEFT_OUT = 2;
 const DONE = 0;
@@ -122,10 +122,10 @@ export class Encoder {
     const out = memory.array("int32", end - begin + this.#data.SLACK);
     const sections = {
       text,
-      bounds: memory.copy("int64", [BigInt(begin), BigInt(end)]),
+      bounds: memory.copy("int64", [begin, end]),
       given: memory.array("int64", 0),
       section_ends: memory.array("int64", 1),
-      reached: memory.copy("int64", [0n, BigInt(begin), 0n, 0n]),
+      reached: memory.copy("int64", [0, begin, 0, 0]),
     };
     for (;;) {
       const status = memory.call("encoding.encode_text", {
@@ -136,7 +136,7 @@ export class Encoder {
       if (status === CACHE_CROWDED) this.#cache = this.#largerCache(2 * this.#nRows());
       else this.#growScratch();
     }
-    const ids = memory.view(out).slice(0, Number(memory.view(sections.section_ends)[0]));
+    const ids = memory.view(out).slice(0, memory.read(sections.section_ends)[0]);
     for (const each of [out, sections.bounds, sections.given, sections.section_ends, sections.reached]) memory.free(each);
     return ids;
   }
@@ -151,12 +151,12 @@ export class Encoder {
     const given = {
       scanner: this.#cut.scanner,
       text,
-      bounds: memory.copy("int64", [BigInt(begin), BigInt(end)]),
+      bounds: memory.copy("int64", [begin, end]),
       found: memory.array("int64", end - begin),
-      reached: memory.copy("int64", [0n, BigInt(begin), 0n]),
+      reached: memory.copy("int64", [0, begin, 0]),
     };
     while (memory.call("encoding.find_ends", { ...given, scratch: this.#scratch })) this.#growScratch();
-    const n = Number(memory.view(given.reached)[2]);
+    const [, , n] = memory.read(given.reached);
     const found = memory.view(given.found);
     const halves = new Int32Array(found.buffer, found.byteOffset, 2 * n); // the low one of each says it all
     let nLeftOut = 0;
@@ -229,7 +229,7 @@ export class Encoder {
   #tidy() {
     const { LONG_WORD, SLACK, MAX_ROWS } = this.#data;
     const { arena, letters, used } = this.#cache;
-    const [ids, , bytes] = Array.from(this.#memory.view(used), Number);
+    const [ids, , bytes] = this.#memory.read(used);
     if (ids > arena.shape[0] - (1 + LONG_WORD) - SLACK || bytes > letters.shape[0] - LONG_WORD) {
       const nRows = this.#nRows();
       if (nRows < MAX_ROWS) {
@@ -292,7 +292,7 @@ function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special })
     ids[byte] = id;
     byId[id] = byte;
   }
-  const [lefts, rights, makes] = [0, 1, 2].map((column) => Int32Array.from({ length: nMerges }, (_, rank) => byId[merges[3 * rank + column]]));
+  const [lefts, rights, makes] = [0, 1, 2].map((column) => new Int32Array(nMerges).map((_, rank) => byId[merges[3 * rank + column]]));
   const eachItsOwn = makes.every((symbol, rank) => symbol === 256 + rank);
   const inOrder = makes.every((symbol, rank) => Math.max(lefts[rank], rights[rank]) < symbol);
   const { letters, starts } = pickTokens(tokens, ids);
@@ -301,7 +301,7 @@ function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special })
   const given = {
     lefts: memory.copy("int32", lefts),
     rights: memory.copy("int32", rights),
-    starts: memory.copy("int64", BigInt64Array.from(starts, BigInt)),
+    starts: memory.copy("int64", starts),
     letters: memory.copy("uint8", letters),
     out: memory.array("int32", Math.max(data.SCAN_UP_TO, longest)),
     scratch: makeScratch(memory, data, Math.max(longest, 1), true),
@@ -336,9 +336,10 @@ function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special })
       continue;
     }
     const occurs = memory.view(given.occurs);
-    const known = new Set(specialIds);
-    for (let symbol = 0; symbol < nSymbols; symbol++) if (occurs[symbol]) known.add(ids[symbol]);
-    const lookedUp = Int32Array.from({ length: wholeWordsFirst ? nIds : 0 }, (_, id) => id).filter((id) => width(id) && !known.has(id));
+    const isKnown = new Uint8Array(nIds);
+    for (const id of specialIds) isKnown[id] = 1;
+    ids.forEach((id, symbol) => (isKnown[id] |= occurs[symbol]));
+    const lookedUp = new Int32Array(wholeWordsFirst ? nIds : 0).map((_, id) => id).filter((id) => width(id) && !isKnown[id]);
     const whole = enterWords(memory, pickTokens(tokens, lookedUp), lookedUp, mergeTable.joined);
     memory.free(given);
     return { tables: { merges: mergeTable, whole, trie, added: noAdded(memory, data) }, cache };
@@ -354,7 +355,7 @@ function enterWords(memory, { letters, starts }, ids, joined) {
   const whole = {
     places: memory.array("int32", powerOfTwo(2 * ids.length), -1),
     keys: memory.array("uint64", 2 * ids.length),
-    starts: memory.copy("int64", BigInt64Array.from(starts, BigInt)),
+    starts: memory.copy("int64", starts),
     letters: memory.copy("uint8", letters),
     ids: memory.copy("int32", ids),
   };
@@ -380,11 +381,11 @@ function noAdded(memory, { FIRST_SYMBOL }) {
     @param {number} nRows */
 function emptyCache(memory, { NARROW_ROW, WORD_ROW }, nRows) {
   return {
-    narrow: memory.array("uint64", NARROW_ROW * nRows, 0n),
-    others: memory.array("uint64", WORD_ROW * nRows, 0n),
+    narrow: memory.array("uint64", NARROW_ROW * nRows, 0),
+    others: memory.array("uint64", WORD_ROW * nRows, 0),
     arena: memory.array("int32", ARENA_PER_ROW * nRows),
     letters: memory.array("uint8", LETTERS_PER_ROW * nRows),
-    used: memory.array("int64", 3, 0n),
+    used: memory.array("int64", 3, 0),
   };
 }
 
@@ -401,7 +402,7 @@ function makeScratch(memory, { SCAN_UP_TO }, size, hasHeap) {
     high: memory.array("uint64", BATCH),
     places: memory.array("uint64", BATCH),
     first: memory.array("uint64", BATCH),
-    last: memory.array("uint64", BATCH, 0n),
+    last: memory.array("uint64", BATCH, 0),
     symbols: memory.array("int32", SCAN_UP_TO),
     ranks: memory.array("int32", SCAN_UP_TO),
     dead: memory.array("uint8", size + 1),

@@ -59,22 +59,42 @@ export class Memory {
   /** Return an array, with zeros or this number in it if one is given, else with what was there before.
       @param {Kind} kind
       @param {number | number[]} shape
-      @param {number | bigint} [filled]
+      @param {number} [filled]
       @returns {Numbers} */
   array(kind, shape, filled) {
     const numbers = { kind, shape: [shape].flat(), at: 0 };
     numbers.at = this.#take(roomFor(numbers));
-    if (filled !== undefined) /** @type {any} */ (this.view(numbers)).fill(filled);
+    if (filled !== undefined) this.view(numbers).fill(isWide(kind) ? BigInt(filled) : filled);
     return numbers;
   }
 
   /** Return an array that holds a copy of these numbers.
       @param {Kind} kind
-      @param {ArrayLike<number> | ArrayLike<bigint>} values */
+      @param {ArrayLike<number> | BigUint64Array} values */
   copy(kind, values) {
     const numbers = this.array(kind, values.length);
-    /** @type {any} */ (this.view(numbers)).set(values);
+    const view = this.view(numbers);
+    if (!isWide(kind) || typeof values[0] === "bigint") {
+      view.set(values);
+      return numbers;
+    }
+    // In halves, because each BigInt would be an object.
+    const halves = new Uint32Array(view.buffer, view.byteOffset, 2 * values.length);
+    for (let i = 0; i < values.length; i++) {
+      const value = Number(values[i]);
+      halves[2 * i] = value;
+      halves[2 * i + 1] = Math.floor(value / 2 ** 32);
+    }
     return numbers;
+  }
+
+  /** Return the numbers of an array of int64, or the first n.
+      @param {Numbers} numbers
+      @param {number} [n] */
+  read(numbers, n = numbers.shape[0]) {
+    const { buffer, byteOffset } = this.view(numbers);
+    const [low, high] = [new Uint32Array(buffer, byteOffset, 2 * n), new Int32Array(buffer, byteOffset, 2 * n)];
+    return Float64Array.from({ length: n }, (_, i) => 2 ** 32 * high[2 * i + 1] + low[2 * i]);
   }
 
   /** Return an array of the bytes of a text in UTF-8.
@@ -190,8 +210,8 @@ export class Memory {
       slot += 1;
     }
     if (this.#kernels[KERNELS + name](this.#row.at)) throw new Error(`The kernel ${name} failed.`);
-    const results = Array.from(this.view(this.#row).subarray(0, returns.length), Number);
-    return returns.length > 1 ? results : results[0];
+    const results = this.read(this.#row, returns.length);
+    return returns.length > 1 ? [...results] : results[0];
   }
 }
 
@@ -201,6 +221,12 @@ function readSlot(slot) {
   const [name, type = ""] = slot.split(": ");
   const [, path, size] = /^(.*?)(?:\.shape\[(\d)\])?$/.exec(name) ?? [];
   return { path: path.split("."), size: Number(size ?? -1), kind: /rray\((\w+)/.exec(type)?.[1] ?? "" };
+}
+
+/** Return whether numbers of a kind have 64 bits.
+    @param {Kind} kind */
+function isWide(kind) {
+  return KINDS[kind].BYTES_PER_ELEMENT === 8;
 }
 
 /** @param {number[]} shape */

@@ -46,7 +46,7 @@ const WORDS_SAMPLED = 1 << 16;
 const SECONDS_A_CALL = 0.02;
 const MIN_PER_CALL = 16;
 const MAX_PER_CALL = 1 << 14;
-const EMPTY = 2n ** 64n - 1n;
+const EMPTY = -1; // all bits set
 const DONE = 0;
 const SMALL_BUFFERS = 1;
 const BELOW_THRESHOLD = 1;
@@ -117,17 +117,17 @@ export function idsOfBytes(nSpecial) {
     @param {(done: number) => Promise<boolean>} look Returns whether to stop. */
 async function countWords(memory, data, cut, documents, look) {
   const capacity = (/** @type {Numbers} */ entries) => Math.floor(((entries.shape[0] / data.ENTRY) * 3) / 4);
-  const entries = memory.array("uint64", data.ENTRY * MIN_ENTRIES, 0n);
+  const entries = memory.array("uint64", data.ENTRY * MIN_ENTRIES, 0);
   let table = {
     entries,
     starts: memory.array("int64", capacity(entries)),
     firsts: memory.array("int64", capacity(entries)),
     letters: memory.array("uint8", 8 * MIN_ENTRIES),
-    used: memory.array("int64", 2, 0n),
+    used: memory.array("int64", 2, 0),
   };
   const grow = () => {
-    const [nWords] = memory.view(table.used);
-    if (Number(nWords) + BATCH > capacity(table.entries)) {
+    const [nWords] = memory.read(table.used);
+    if (nWords + BATCH > capacity(table.entries)) {
       const larger = memory.longer(table.entries, 2 * table.entries.shape[0]);
       memory.call("counting.spread_entries", { entries: larger });
       const room = capacity(larger);
@@ -137,8 +137,6 @@ async function countWords(memory, data, cut, documents, look) {
     }
   };
   const batch = Object.fromEntries(["low", "high", "starts", "places", "fetched"].map((name) => [name, memory.array("uint64", BATCH)]));
-  const reached = memory.array("int64", 2);
-  const bounds = memory.array("int64", 2);
   let ends = memory.array("int64", SCAN_AHEAD);
   let text = memory.array("uint8", 2 * BLOCK);
   let done = 0;
@@ -148,27 +146,27 @@ async function countWords(memory, data, cut, documents, look) {
       isCancelled = await look(done + begin);
       const { part, stop } = takeBlock(document, begin);
       begin = stop;
-      memory.view(bounds).set([0n, BigInt(part.shape[0])]);
-      memory.view(reached).fill(0n);
+      const [bounds, reached] = [memory.copy("int64", [0, part.shape[0]]), memory.array("int64", 2, 0)];
       for (;;) {
         const status = memory.call("counting.count_words", { scanner: cut.scanner, text: part, bounds, ends, words: table, batch, base: 0, reached });
         if (status === DONE) break;
         if (status === SMALL_BUFFERS) ends = memory.longer(ends, 2 * ends.shape[0]);
         else grow();
       }
+      memory.free({ bounds, reached });
     }
     done += document.length;
   }
   isCancelled ||= await look(done);
-  const [nWords, nLetters] = Array.from(memory.view(table.used), Number);
-  const counts = memory.array("int64", nWords, 0n);
+  const [nWords, nLetters] = memory.read(table.used);
+  const counts = memory.array("int64", nWords, 0);
   memory.call("counting.gather_counts", { entries: table.entries, counts });
   const result = {
     letters: memory.view(table.letters).slice(0, nLetters),
-    counts: Float64Array.from(memory.view(counts), Number),
+    counts: memory.read(counts),
     isCancelled,
   };
-  for (const each of [table, batch, reached, bounds, ends, text, counts, cut.scanner]) memory.free(each);
+  for (const each of [table, batch, ends, text, counts, cut.scanner]) memory.free(each);
   return result;
 
   /** Put the next part of a document into the memory, cut where no pre-token crosses.
@@ -249,9 +247,9 @@ class Work {
     this.#spelled = { known: none, hashes: none, factors: none, allowed: none };
     this.#log = {
       pairs: memory.array("int32", [this.#wanted, 2], 0),
-      counts: memory.array("int64", this.#wanted, 0n),
-      saved: memory.array("int64", this.#wanted, 0n),
-      n_done: memory.array("int64", 1, 0n),
+      counts: memory.array("int64", this.#wanted, 0),
+      saved: memory.array("int64", this.#wanted, 0),
+      n_done: memory.array("int64", 1, 0),
       first_id: firstId,
     };
     const half = Math.floor(nSlots / 2) + 1;
@@ -260,8 +258,8 @@ class Work {
       weights: memory.array("int32", nSlots + 1),
       befores: memory.array("int32", half),
       afters: memory.array("int32", half),
-      count_before: memory.array("int64", nIds, 0n),
-      count_after: memory.array("int64", nIds, 0n),
+      count_before: memory.array("int64", nIds, 0),
+      count_after: memory.array("int64", nIds, 0),
       n_before: memory.array("int32", nIds, 0),
       n_after: memory.array("int32", nIds, 0),
       neighbours: memory.array("int32", nIds),
@@ -269,7 +267,7 @@ class Work {
   }
 
   get #nDone() {
-    return Number(this.#memory.view(this.#log.n_done)[0]);
+    return this.#memory.read(this.#log.n_done)[0];
   }
 
   /** Learn until a stop condition is met.
@@ -318,11 +316,10 @@ class Work {
     const n = this.#nDone;
     memory.call("merging.list_ranks", { row: this.#row, tokens: this.#tokens, never: NEVER });
     const tokensAfter = new Float64Array(n + 1).fill(this.#nSymbols);
-    const saved = memory.view(this.#log.saved);
-    for (let i = 0; i < n; i++) tokensAfter[i + 1] = tokensAfter[i] - Number(saved[i]);
+    memory.read(this.#log.saved, n).forEach((saved, i) => (tokensAfter[i + 1] = tokensAfter[i] - saved));
     return {
       merges: memory.view(this.#log.pairs).slice(0, 2 * n),
-      counts: Float64Array.from(memory.view(this.#log.counts).subarray(0, n), Number),
+      counts: memory.read(this.#log.counts, n),
       tokensAfter,
       joinedAt: memory.view(this.#row.ids).slice(),
     };
@@ -342,7 +339,7 @@ class Work {
   #makeRoom(morePairs, moreSlots) {
     const memory = this.#memory;
     const index = this.#index;
-    const [pairs, slots, entries] = Array.from(memory.view(index.used), Number);
+    const [pairs, slots, entries] = memory.read(index.used);
     if (2 * (pairs + morePairs) > index.table_keys.shape[0]) {
       memory.free(index.table_keys);
       memory.free(index.table_pairs);
@@ -367,12 +364,11 @@ class Work {
   #countPairs() {
     const memory = this.#memory;
     const { CELLS } = this.#data;
-    const reached = memory.array("int64", 4, 0n);
-    memory.view(reached)[2] = BigInt(this.#row.ids.shape[0]);
-    let table = memory.array("uint64", MIN_CELLS * CELLS, 0n);
+    const reached = memory.copy("int64", [0, 0, this.#row.ids.shape[0], 0]);
+    let table = memory.array("uint64", MIN_CELLS * CELLS, 0);
     const given = { row: this.#row, tokens: this.#tokens, max_token_bytes: NO_LIMIT, reached };
     while (!memory.call("pairs.count_row", { ...given, table })) {
-      const larger = memory.array("uint64", 4 * table.shape[0], 0n);
+      const larger = memory.array("uint64", 4 * table.shape[0], 0);
       memory.call("pairs.add_counts", { table, to: larger });
       memory.free(table);
       table = larger;
@@ -395,7 +391,7 @@ class Work {
     const end = this.#row.ids.shape[0];
     const counts = memory.array("int64", Math.floor(end / (3 * step)) + 1);
     const n = /** @type {number} */ (memory.call("pairs.list_counts", { row: this.#row, begin: 0, end, word: 0, step, counts }));
-    const sorted = Float64Array.from(memory.view(counts).subarray(0, n), Number).sort();
+    const sorted = memory.read(counts, n).sort();
     memory.free(counts);
     return n ? sorted[Math.max(0, n - 1 - Math.floor(this.#wanted / (2 * step)))] : 0;
   }
@@ -410,26 +406,22 @@ class Work {
     const kept = Array.from(found.counts.keys()).filter((i) => found.counts[i] >= threshold);
     const n = kept.length;
     const keys = memory.copy("uint64", BigUint64Array.from(kept, (i) => found.keys[i]));
-    const nSlots = memory.array("int64", n, 0n);
+    const nSlots = memory.array("int64", n, 0);
     memory.call("pairs.find_slots", { table: found.table, keys, n_slots: nSlots });
     memory.free(found.table);
-    const begins = new BigInt64Array(n);
-    let nWindows = 0n;
-    memory.view(nSlots).forEach((/** @type {bigint} */ size, /** @type {number} */ i) => {
-      begins[i] = nWindows;
-      nWindows += size;
-    });
+    let nWindows = 0;
+    const begins = memory.read(nSlots).map((size) => (nWindows += size) - size);
     memory.free(nSlots);
     const counts = Float64Array.from(kept, (i) => found.counts[i]);
     this.#index = {
       ...this.#enterPairs(keys, n),
       keys,
-      counts: memory.copy("int64", BigInt64Array.from(counts, BigInt)),
+      counts: memory.copy("int64", counts),
       begins: memory.copy("int64", begins),
       ends: memory.copy("int64", begins),
-      places: memory.array("int32", 2 * (3 * Number(nWindows) + SPARE)),
-      used: memory.copy("int64", [BigInt(n), nWindows, BigInt(n)]),
-      free: memory.array("int64", 2, 0n),
+      places: memory.array("int32", 2 * (3 * nWindows + SPARE)),
+      used: memory.copy("int64", [n, nWindows, n]),
+      free: memory.array("int64", 2, 0),
       threshold,
     };
     const none = { heap: memory.array("int32", 0), heap_counts: memory.array("int64", 0), heap_ties: memory.array("uint64", 0) };
@@ -437,12 +429,12 @@ class Work {
     memory.free(none);
     const places = memory.view(this.#index.places);
     const ties = this.#rule.first_seen
-      ? BigUint64Array.from(begins, (begin) => BigInt(places[2 * Number(begin)]))
+      ? BigUint64Array.from(begins, (begin) => BigInt(places[2 * begin]))
       : memory.view(keys).slice();
     // Sorted, so it is a heap.
     const order = Int32Array.from(kept.keys()).sort((one, other) => counts[other] - counts[one] || (ties[one] < ties[other] ? -1 : 1));
     this.#index.heap = memory.copy("int32", order);
-    this.#index.heap_counts = memory.copy("int64", BigInt64Array.from(order, (i) => BigInt(counts[i])));
+    this.#index.heap_counts = memory.copy("int64", Float64Array.from(order, (i) => counts[i]));
     this.#index.heap_ties = memory.copy("uint64", BigUint64Array.from(order, (i) => ties[i]));
     this.#makeRoom(SPARE, SPARE);
   }
