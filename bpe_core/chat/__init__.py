@@ -12,6 +12,12 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.chat.chat_template import ChatTemplate, Message, check_messages, with_texts
+    from bpe_core.chat.chat_template import (
+        ChatTemplate,
+        Message,
+        check_messages,
+        with_texts,
+    )
+    from bpe_core.chat.rendered import Reads, Rendered
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

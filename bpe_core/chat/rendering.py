@@ -8,12 +8,14 @@ another process, with limits of time and memory. Source: transformers 5,
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from traceback import walk_tb
 from types import FrameType
 from typing import Any, Final, NoReturn
 
+from bpe_core.chat.rendered import Job, Reads, Rendered
 from bpe_core.checks import printable
 from bpe_core.errors import BpeError, ChatTemplateError
 from bpe_core.extras import needs_extra
@@ -22,61 +24,156 @@ with needs_extra("formats", "Rendering a chat template"):
     from jinja2 import Environment, Template, TemplateError
     from jinja2.exceptions import SecurityError, TemplateSyntaxError, UndefinedError
     from jinja2.ext import Extension, loopcontrols
-    from jinja2.nodes import Node, Scope
+    from jinja2.meta import find_undeclared_variables
+    from jinja2.nodes import (
+        CallBlock,
+        Const,
+        ExtensionAttribute,
+        Getattr,
+        Getitem,
+        Name,
+        Node,
+        TemplateData,
+        Test,
+    )
     from jinja2.parser import Parser
     from jinja2.sandbox import ImmutableSandboxedEnvironment
     from jinja2.utils import Namespace
 
 MAX_CHARACTERS: Final = 4_000_000
 """The longest conversation that is rendered; the longest context of a model has about as many."""
+MAX_GROWN: Final = 200
+"""The most messages of a conversation whose beginnings are rendered too."""
 _FILE_NAME: Final = "<template>"
 """What Jinja calls the file of a template that is a text."""
 
 
-def render_here(
-    source: str, conversations: Sequence[Sequence[Any]], variables: Mapping[str, Any]
-) -> list[str]:
+def render_here(source: str, jobs: list[Job], tokens: dict[str, str]) -> list[Rendered]:
     """Return what a template writes for each conversation; raises `ChatTemplateError`.
 
-    `variables` are the template's other variables, such as `bos_token`. If the template refuses a
-    conversation after the first, the result ends before that.
+    `tokens` are the special tokens that the template knows by name, such as `bos_token`.
 
     >>> source = "{% for m in messages %}[{{ m.role }}] {{ m.content }}{% endfor %}"
-    >>> render_here(source, [[{"role": "user", "content": "Hug?"}]], {})
-    ['[user] Hug?']
+    >>> render_here(source, [Job({"messages": [{"role": "user", "content": "Hug?"}]})], {})[0].text
+    '[user] Hug?'
     """
-    written: list[str] = []
+    environment = _environment()
     try:
-        template = _environment().from_string(source)
-        for messages in conversations:
-            # Appended one by one: what was written before an error is kept.
-            written.append(_render(template, messages, variables))  # noqa: PERF401
+        template = environment.from_string(source)
     except (BpeError, MemoryError):
         raise
     except Exception as error:
-        # A template can make any operation of Python's values fail.
-        if not written:
-            raise _failure(error) from None
-    return written
+        raise _failure(error) from None
+    return [_answer(template, tokens | job.variables, job.marked) for job in jobs]
 
 
-def _render(template: Template, messages: Sequence[Any], variables: Mapping[str, Any]) -> str:
+def _answer(template: Template, variables: dict[str, Any], marked: list[Any] | None) -> Rendered:
+    found = _render(template, variables)
+    if found.error or marked is None:
+        return found
+    messages = variables["messages"]
+    grown: list[tuple[int, int]] = []
+    prompts: list[tuple[int, int]] = []
+    # To render each prefix takes the square of the messages' number, which has to have an end.
+    counted = range(len(messages) if len(messages) <= MAX_GROWN else 0)
+    for n in counted:
+        is_answer = messages[n].get("role") == "assistant"
+        prompts.append(_growth(template, variables, n, found.text) if is_answer and n else _NONE)
+        is_all = n + 1 == len(messages) and not variables["add_generation_prompt"]
+        whole = (len(found.text), len(found.text))
+        plain = {**variables, "add_generation_prompt": False}
+        grown.append(whole if is_all else _growth(template, plain, n + 1, found.text, adds=False))
+    with_marks = _render(template, {**variables, "messages": marked})
+    text = None if with_marks.error else with_marks.text
+    return replace(found, marked=text, grown=grown, prompts=prompts)
+
+
+_NONE: Final = (-1, 0)
+
+
+def _growth(
+    template: Template, variables: dict[str, Any], n: int, text: str, *, adds: bool = True
+) -> tuple[int, int]:
+    """Return the length of the text of the first `n` messages, and how much of it begins `text`."""
+    first = {**variables, "messages": variables["messages"][:n], "add_generation_prompt": adds}
+    found = _render(template, first)
+    if found.error:
+        return _NONE
+    return len(found.text), _n_common(found.text, text)
+
+
+def _n_common(first: str, second: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    low, high = 0, min(len(first), len(second))
+    if second.startswith(first[:high]):
+        return high
+    while low + 1 < high:
+        middle = (low + high) // 2
+        if first.startswith(second[low:middle], low):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _render(template: Template, variables: Mapping[str, Any]) -> Rendered:
+    """Return what a template writes, or why it does not."""
     parts: list[str] = []
     room = MAX_CHARACTERS
-    # Part by part, so that a template that writes without end is stopped.
-    for part in template.generate(messages=messages, **variables):
-        room -= len(part)
-        if room < 0:
-            raise ChatTemplateError(
-                f"The chat template writes more than {MAX_CHARACTERS:,} characters."
-            )
-        parts.append(part)
-    text = "".join(parts)
+    tracker: Any = template.environment.extensions[_Generation.identifier]
+    tracker.spans, tracker.n_written = [], 0
     try:
+        # Part by part, so that a template that writes without end is stopped.
+        for part in template.generate(variables):
+            tracker.n_written += len(part)
+            if tracker.n_written > room:
+                raise ChatTemplateError(
+                    f"The chat template writes more than {MAX_CHARACTERS:,} characters."
+                )
+            parts.append(part)
+        text = "".join(parts)
         text.encode()
+    except MemoryError:
+        raise
     except UnicodeEncodeError:
-        raise ChatTemplateError("The chat template writes a lone surrogate.") from None
-    return text
+        return Rendered("", [], "The chat template writes a lone surrogate.")
+    except BpeError as error:
+        return Rendered("", [], str(error))
+    except Exception as error:
+        # A template can make any operation of Python's values fail.
+        return Rendered("", [], str(_failure(error)))
+    return Rendered(text, [span for span in tracker.spans if span[1] <= len(text)])
+
+
+def read_names(source: str) -> Reads:
+    """Return the names that a template reads; raises `ChatTemplateError` for one with an error.
+
+    >>> read_names("{% for m in messages %}{{ m.content }}{% if tools %}!{% endif %}{% endfor %}")
+    Reads(variables=('messages', 'tools'), fields=('content',), words=('!',), marks_answers=False)
+    """
+    try:
+        parsed = _environment().parse(source)
+        undeclared = find_undeclared_variables(parsed)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise _failure(error) from None
+    # What a template sets itself is given to it only if it asks whether it was.
+    own = {node.name for node in parsed.find_all(Name) if node.ctx == "store"}
+    tests = [node for node in parsed.find_all(Test) if node.name in ("defined", "undefined")]
+    asked = {node.node.name for node in tests if isinstance(node.node, Name)}
+    variables = undeclared - (own - asked)
+    fields = {node.attr for node in parsed.find_all(Getattr)}
+    words = {node.data.strip() for node in parsed.find_all(TemplateData)}
+    for node in parsed.find_all(Const):
+        if isinstance(node.value, str):
+            words.add(node.value.strip())
+    for node in parsed.find_all(Getitem):
+        if isinstance(node.arg, Const) and isinstance(node.arg.value, str):
+            fields.add(node.arg.value)
+    marks = any(node.name == "_mark" for node in parsed.find_all(ExtensionAttribute))
+    listed = (tuple(sorted(names - {""})) for names in (variables, fields, words))
+    return Reads(*listed, marks_answers=marks)
 
 
 class _RefusedError(TemplateError):
@@ -119,11 +216,19 @@ class _Generation(Extension):
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
         self.tags = {"generation"}
+        self.spans: list[tuple[int, int]] = []
+        self.n_written = 0
 
     def parse(self, parser: Parser) -> Node:
         line = next(parser.stream).lineno
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
-        return Scope(body, lineno=line)
+        block = CallBlock(self.call_method("_mark"), [], [], body)
+        return block.set_lineno(line)
+
+    def _mark(self, caller: Callable[[], str]) -> str:
+        written = caller()
+        self.spans.append((self.n_written, self.n_written + len(written)))
+        return written
 
 
 def _environment() -> Environment:

@@ -13,7 +13,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
@@ -35,6 +35,7 @@ from bpe_core.corpus import is_url
 from bpe_core.errors import ChatTemplateError, ConfigError, explain
 
 if TYPE_CHECKING:
+    from bpe_core.chat import ChatTemplate
     from bpe_core.corpus import DecodingErrors
     from bpe_scale import EncodingProgress, EosFacts, Estimate, Format, Manifest
 
@@ -149,6 +150,22 @@ def decode(
     is_flag=True,
     help="Add the beginning of the answer that the model is to write.",
 )
+@click.option(
+    "--continue-final-message",
+    is_flag=True,
+    help="End within the last message, for the model to go on.",
+)
+@click.option(
+    "--tools", metavar="FILE", help="The tools that the model may call: a JSON list of schemas."
+)
+@click.option(
+    "--set",
+    "variables",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set a variable that the template reads, such as enable_thinking=false. The value is "
+    "JSON, or else a text.",
+)
 @click.option("--ids", is_flag=True, help="Print ids instead of text.")
 @out_option("Where to write instead of standard output.", required=False)
 def chat(
@@ -159,9 +176,15 @@ def chat(
     *,
     force: bool,
     add_generation_prompt: bool,
+    continue_final_message: bool,
+    tools: str | None,
+    variables: tuple[str, ...],
     ids: bool,
 ) -> None:
     """Print what a model is given for MESSAGES, a JSON list, by the tokenizer's chat template.
+
+    MESSAGES may also be an object of messages and whatever else the template reads, such as tools.
+    --set names a variable; one that the template does not read is reported, with those it reads.
 
     TOKENIZER is a folder with a tokenizer_config.json or chat_template.jinja, a GGUF file, or a
     model of the hub, such as hf:Qwen/Qwen3-8B. How many tokens the template adds, and what a model
@@ -174,12 +197,12 @@ def chat(
       $ echo '[{"role": "user", "content": "Hi"}]' | bpe chat gpt2 --template chat.jinja
       user: Hi
     """
-    from bpe_core.chat import ChatTemplate, check_messages
+    from bpe_core.chat import check_messages
     from bpe_core.formats import IDS, open_encoder
     from bpe_core.tokenizer import boundaries, read_conversation
 
     out = out or "-"
-    inputs = [tokenizer, messages, *([given_template] if given_template else [])]
+    inputs = [tokenizer, messages, *filter(None, (given_template, tools))]
     check_output(IDS if ids else None, out, inputs, force=force)
     fetch_missing(tokenizer)
     try:
@@ -189,27 +212,21 @@ def chat(
             f"{tokenizer} says neither how it cuts text nor which special tokens it has. Write a "
             "file that does with bpe convert, and name that."
         ) from None
-    template = opened.chat
-    if given_template is not None:
-        template = template or ChatTemplate({})
-        named = not isinstance(template.source, str) and given_template in template.source
-        source = template.named(given_template) if named else read_text(given_template)
-        template = replace(template, source=source)
-    if template is None:
-        raise ChatTemplateError(
-            f"{tokenizer} has no chat template. Name the folder of a model, with its "
-            "tokenizer_config.json or chat_template.jinja, or a model of the hub, such as "
-            "hf:Qwen/Qwen3-8B, or add --template FILE."
-        )
-    try:
-        parsed: object = json.loads(read_text(messages))
-    except (ValueError, RecursionError) as error:
-        raise ChatTemplateError(f"The messages are not valid JSON: {error}.") from None
+    template = _choose_template(opened.chat, given_template, tokenizer)
+    parsed = _read_json(messages, "The messages are")
+    given = _set_variables(template, variables)
+    if isinstance(parsed, dict):
+        given = {**cast("dict[str, Any]", parsed), **given}
+    if tools is not None:
+        given["tools"] = _read_json(tools, "The tools are")
+    given.pop("messages", None)
     conversation = read_conversation(
         template,
-        check_messages(parsed),
+        check_messages(cast("object", parsed)),
         opened.encoder,
         add_generation_prompt=add_generation_prompt,
+        continue_final_message=continue_final_message,
+        **given,
     )
     found = boundaries(conversation.text, opened.encoder, "all")
     token_ids = found.ids[found.ids >= 0].tolist()
@@ -226,6 +243,54 @@ def chat(
     )
     for problem in conversation.problems:
         click.echo(problem, err=True)
+
+
+def _choose_template(found: ChatTemplate | None, given: str | None, tokenizer: str) -> ChatTemplate:
+    """Return the template that --template names, or the tokenizer's own."""
+    from bpe_core.chat import ChatTemplate
+
+    if given is not None:
+        found = found or ChatTemplate({})
+        named = not isinstance(found.source, str) and given in found.source
+        return found.chosen(given) if named else replace(found, source=read_text(given))
+    if found is None:
+        raise ChatTemplateError(
+            f"{tokenizer} has no chat template. Name the folder of a model, with its "
+            "tokenizer_config.json or chat_template.jinja, or a model of the hub, such as "
+            "hf:Qwen/Qwen3-8B, or add --template FILE."
+        )
+    return found
+
+
+def _read_json(name: str, what: str) -> object:
+    try:
+        return json.loads(read_text(name))
+    except (ValueError, RecursionError) as error:
+        raise ChatTemplateError(f"{what} not valid JSON: {error}.") from None
+
+
+def _set_variables(template: ChatTemplate, options: tuple[str, ...]) -> dict[str, Any]:
+    """Return what --set gives, as NAME=VALUE."""
+    given: dict[str, Any] = {}
+    for option in options:
+        name, is_set, value = option.partition("=")
+        if not is_set or not name.isidentifier():
+            raise ChatTemplateError(
+                f"Expected --set NAME=VALUE, such as enable_thinking=false, got {option!r:.80}."
+            )
+        try:
+            given[name] = json.loads(value)
+        except (ValueError, RecursionError):
+            given[name] = value
+    if given:
+        read = template.reads().variables
+        for name in given.keys() - {*read}:
+            offered = ", ".join(read)
+            click.echo(
+                f"The template does not read {printable(name)}. It reads {printable(offered)}.",
+                err=True,
+            )
+    return given
 
 
 @click.command("encode-corpus")

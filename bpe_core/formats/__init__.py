@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from bpe_core.formats.description import check_not_overruled
     from bpe_core.formats.folder_files import (
         DEFAULT,
-        SIDECARS,
         TOKENIZER_FILES,
         Choice,
         Format,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import zipfile
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, get_args
@@ -14,7 +14,15 @@ from bpe_core.corpus import TRAINED_ON_ENDING, is_zip
 from bpe_core.errors import BpeError, ConfigError, FormatError, MissingFileError, explain
 from bpe_core.files import ARCHIVE_DAMAGE
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped, without_tensors
-from bpe_core.published import PAIR, SIDECARS, HubName, is_hub_name, snapshot_folder
+from bpe_core.published import (
+    PAIR,
+    SIDECARS,
+    TEMPLATES,
+    HubName,
+    is_hub_name,
+    is_sidecar,
+    snapshot_folder,
+)
 from bpe_core.types import Format
 
 PAIRS: Final = (PAIR, ("encoder.json", "vocab.bpe"))
@@ -82,7 +90,7 @@ def choose_files(names: Sequence[str], where: str) -> list[str]:
 
 def _is_beside(name: str) -> bool:
     """Return True for a file next to a tokenizer's own."""
-    return name in (*SIDECARS, ROWS) or name.endswith(TRAINED_ON_ENDING)
+    return is_sidecar(name) or name == ROWS or name.endswith(TRAINED_ON_ENDING)
 
 
 def locate(path_or_name: str | os.PathLike[str]) -> tuple[Path, HubName | None]:
@@ -106,14 +114,14 @@ def locate(path_or_name: str | os.PathLike[str]) -> tuple[Path, HubName | None]:
 def read_files_at(path: Path, name: str = "") -> dict[str, bytes]:
     """Return the files of the tokenizer at a path, as file name -> bytes.
 
-    In a folder, and next to GPT-2's two files, they include those of `SIDECARS`. A GGUF file is
-    read without its tensors. Of a file that is too large only the first bytes are read. Raises
-    `FormatError` for a folder without a tokenizer and for what cannot be read, and
+    In a folder, and next to GPT-2's two files, they include those that `is_sidecar` knows. A
+    GGUF file is read without its tensors. Of a file that is too large only the first bytes are
+    read. Raises `FormatError` for a folder without a tokenizer and for what cannot be read, and
     `MissingFileError` for a path that does not exist; errors call it by its `name`, if it has one.
     """
     name = name or str(path)
     try:
-        return {each.name: _read(each) for each in _list_files(path)}
+        return {_name_in_folder(each): _read(each) for each in _list_files(path)}
     except BpeError:
         raise
     except ValueError:
@@ -153,8 +161,17 @@ def _list_files(path: Path) -> list[Path]:
         if path.name in pair and all((folder / name).is_file() for name in pair):
             names = [*pair]
     if path.is_dir() or len(names) > 1:
+        further = sorted((folder / TEMPLATES).glob("*.jinja"))
         names += [name for name in SIDECARS if (folder / name).is_file()]
+        names += [_name_in_folder(file) for file in further if file.is_file()]
     return [folder / name for name in names]
+
+
+def _name_in_folder(path: Path) -> str:
+    further = TEMPLATES + path.name
+    return (
+        further if path.parent.name == TEMPLATES.strip("/") and is_sidecar(further) else path.name
+    )
 
 
 def _read(path: Path) -> bytes:
@@ -166,19 +183,19 @@ def _read(path: Path) -> bytes:
         return without_tensors(view)
 
 
-def unpacked(files: Mapping[str, bytes], beside: Collection[str] = SIDECARS) -> Mapping[str, bytes]:
+def unpacked(files: Mapping[str, bytes]) -> Mapping[str, bytes]:
     """Return the files of the tokenizer in a zip, if that is the only file, or else the files.
 
-    Files with a name in `beside` are included if they are in the tokenizer's folder. Names keep no
-    folders, so none becomes a path. Raises `FormatError` for a damaged or encrypted zip, for one
-    without a tokenizer or with several, and for files that are too large unpacked.
+    The files that transformers keeps next to it are included if they are in its folder. Other names
+    keep no folders, so none becomes a path. Raises `FormatError` for a damaged or encrypted zip,
+    for one without a tokenizer or with several, and for files that are too large unpacked.
 
     >>> buffer = io.BytesIO()
     >>> with zipfile.ZipFile(buffer, "w") as archive:
     ...     archive.writestr("mine/tokenizer.json", "{}")
     ...     archive.writestr("mine/config.json", "{}")
-    >>> unpacked({"mine.zip": buffer.getvalue()}, [])
-    {'tokenizer.json': b'{}'}
+    >>> unpacked({"mine.zip": buffer.getvalue()})
+    {'tokenizer.json': b'{}', 'config.json': b'{}'}
     """
     if len(files) != 1 or not all(map(is_zip, files.values())):
         return files
@@ -191,22 +208,25 @@ def unpacked(files: Mapping[str, bytes], beside: Collection[str] = SIDECARS) -> 
             names = choose_files([_base(each) for each in members], name)
             chosen = [each for each in members if _base(each) in names]
             folder = chosen[0].filename.removesuffix(_base(chosen[0]))
-            wanted = {folder + each for each in beside}
-            chosen += [each for each in members if each.filename in wanted and each not in chosen]
-            return _read_all(archive, chosen)
+            found = {_base(each): each for each in chosen}
+            for each in members:
+                inside = each.filename.removeprefix(folder)
+                if each.filename.startswith(folder) and is_sidecar(inside) and each not in chosen:
+                    found[inside] = each
+            return _read_all(archive, found)
     except FormatError:
         raise
     except ARCHIVE_DAMAGE:
         raise FormatError(f"{name} is a zip that is damaged, incomplete or encrypted.") from None
 
 
-def _read_all(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str, bytes]:
+def _read_all(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     left = _MAX_UNPACKED
-    for member in members:
+    for name, member in members.items():
         with archive.open(member) as file:
             # The size that a zip announces may lie.
-            data = files[_base(member)] = file.read(left + 1)
+            data = files[name] = file.read(left + 1)
         left -= len(data)
         if left < 0:
             raise FormatError(

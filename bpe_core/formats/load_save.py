@@ -33,7 +33,7 @@ from bpe_core.formats.folder_files import (
 )
 from bpe_core.formats.gguf import gguf_file
 from bpe_core.formats.sentencepiece_scores import write_sentencepiece
-from bpe_core.published import find_published
+from bpe_core.published import TEMPLATES, find_published
 from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Format
@@ -179,6 +179,8 @@ def write_files(files: Mapping[str, bytes], path: str | os.PathLike[str]) -> lis
         if places != [_path(path)]:
             make_folder(_path(path))
         for place, data in zip(places, files.values(), strict=True):
+            if place.parent.name == TEMPLATES.strip("/"):
+                make_folder(place.parent)
             write_whole(place, data)
     except ValueError:
         raise FormatError(_no_path(path)) from None

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, cast
 
@@ -37,6 +38,7 @@ from bpe_core.formats.json_files import (
     is_token_id,
     parse_json,
 )
+from bpe_core.published import is_sidecar
 
 Token = dict[str, Any]
 """An added token as in tokenizer.json; its id may be missing."""
@@ -197,7 +199,11 @@ class Sidecars:
     def __init__(self, files: Mapping[str, bytes] = MappingProxyType({})) -> None:
         self._files = {name: files[name] for name in JSON_SIDECARS if name in files}
         self._parsed: dict[str, dict[str, Any]] = {}
-        self._template = files.get(CHAT_TEMPLATE)
+        self._templates = {
+            "default" if name == CHAT_TEMPLATE else PurePosixPath(name).stem: data
+            for name, data in files.items()
+            if is_sidecar(name) and name.endswith(".jinja")
+        }
 
     def __bool__(self) -> bool:
         return bool(self._files)
@@ -339,16 +345,19 @@ class Sidecars:
     def chat(self, first_token: str = "") -> ChatTemplate | None:
         """Return the chat template, or None; `first_token` is what the tokenizer puts in front.
 
-        Newer folders have a file of its own for it, older ones a text in tokenizer_config.json, or
-        several with names.
+        Newer folders have a file of its own for it, and a folder for others with names; older ones
+        have a text in tokenizer_config.json, or several with names.
 
         >>> config = b'{"chat_template": "Hug {{ bos_token }}", "bos_token": "<s>"}'
         >>> Sidecars({"tokenizer_config.json": config}).chat().tokens
         {'bos_token': '<s>'}
         """
         source: object = self._settings.fields.get(_TEMPLATE)
-        if self._template is not None:
-            source = self._template.decode("utf-8", "replace")
+        if self._templates:
+            texts = {
+                name: data.decode("utf-8", "replace") for name, data in self._templates.items()
+            }
+            source = texts["default"] if [*texts] == ["default"] else texts
         if isinstance(source, list):
             listed = map(as_object, cast("list[object]", source))
             source = {str(each.get("name")): each.get("template") for each in listed}

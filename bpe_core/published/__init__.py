@@ -33,11 +33,13 @@ if TYPE_CHECKING:
         PAIR,
         PREFIX,
         SIDECARS,
+        TEMPLATES,
         FetchProgress,
         HubName,
         find_cached,
         hub_address,
         is_hub_name,
+        is_sidecar,
         parse_hub_name,
         snapshot_folder,
     )

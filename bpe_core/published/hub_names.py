@@ -27,6 +27,8 @@ SIDECARS: Final = (
     "chat_template.jinja",
 )
 """The files that transformers keeps next to a vocabulary; all but the last are JSON."""
+TEMPLATES: Final = "additional_chat_templates/"
+"""The folder of a model's further chat templates, each in a file with its name."""
 PAIR: Final = ("vocab.json", "merges.txt")
 """GPT-2's vocabulary and its merges, by the names in use on the hub."""
 _ENDINGS: Final = (".model", ".tiktoken")
@@ -97,6 +99,16 @@ def parse_hub_name(text: str) -> HubName:
     return HubName(found[1], found[2] or "main")
 
 
+def is_sidecar(name: str) -> bool:
+    """Return True for a file that transformers keeps next to a vocabulary.
+
+    >>> is_sidecar("config.json"), is_sidecar("additional_chat_templates/rag.jinja")
+    (True, True)
+    """
+    inside = name.removeprefix(TEMPLATES)
+    return name in SIDECARS or (inside != name and "/" not in inside and name.endswith(".jinja"))
+
+
 def choose_hub_files(names: list[str]) -> list[str]:
     """Return the files to download among those of a model; none without a vocabulary.
 
@@ -113,7 +125,10 @@ def choose_hub_files(names: list[str]) -> list[str]:
         vocabularies = [n for n in at_root if n == "tekken.json" or n.endswith(_ENDINGS)]
         if all(name in at_root for name in PAIR):
             vocabularies += PAIR
-    return [name for name in SIDECARS if name in names] + vocabularies if vocabularies else []
+    if not vocabularies:
+        return []
+    further = sorted(name for name in names if is_sidecar(name) and name not in SIDECARS)
+    return [*(name for name in SIDECARS if name in names), *further, *vocabularies]
 
 
 def hub_cache() -> Path:

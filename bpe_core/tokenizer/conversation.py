@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +53,12 @@ def read_conversation(
     encoder: Encoder,
     *,
     add_generation_prompt: bool = False,
+    continue_final_message: bool = False,
+    **variables: Any,
 ) -> Conversation:
     """Render messages, find them in the text, and look for what goes wrong; raises as `render`.
+
+    `variables` are what else the template reads, such as `tools` and `enable_thinking`.
 
     >>> from bpe_core.tokenizer import gpt2
     >>> from bpe_core.tokenizer import boundaries
@@ -63,9 +68,20 @@ def read_conversation(
     ('[user]  hug', ((7, 11),), 1)
     """
     marked, written = _with_marks(messages)
-    rendered = template.render_each([messages, marked], add_generation_prompt=add_generation_prompt)
-    text = rendered[0]
-    places = _match(text, rendered[-1], written) or _search(text, written)
+    (rendered,) = template.render_each(
+        [{**variables, "messages": messages}],
+        [marked],
+        add_generation_prompt=add_generation_prompt,
+    )
+    text = rendered.read()
+    if continue_final_message:
+        text = template.render(
+            messages,
+            add_generation_prompt=add_generation_prompt,
+            continue_final_message=True,
+            **variables,
+        )
+    places = _match(text, rendered.marked or "", written) or _search(text, written)
     problems = _beginning(template, text)
     for (number, wrote), place in zip(written, places, strict=True):
         who = f"Message {number:,} ({printable(messages[number - 1]['role'])})"
@@ -111,9 +127,7 @@ def _match(text: str, marked: str, written: _Written) -> list[Place | None] | No
     for mark, after in zip(around[1::2], around[2::2], strict=True):
         if int(mark) >= len(written):  # the template, or a role, wrote a mark itself
             return None
-        wrote = written[int(mark)][1]
-        # Most templates strip white space from a message.
-        for wanted in (wrote, wrote.strip()):
+        for wanted in _spellings(written[int(mark)][1]):
             if text.startswith(wanted + after, end):
                 places[int(mark)] = (end, end + len(wanted))
                 end += len(wanted + after)
@@ -123,12 +137,17 @@ def _match(text: str, marked: str, written: _Written) -> list[Place | None] | No
     return places if end == len(text) else None
 
 
+def _spellings(wrote: str) -> tuple[str, ...]:
+    """Return how a template may write a text: most strip white space, and arguments are JSON."""
+    return wrote, wrote.strip(), json.dumps(wrote, ensure_ascii=False)[1:-1]
+
+
 def _search(text: str, written: _Written) -> list[Place | None]:
     """Return where each text is found, in order if possible, or None."""
     places: list[Place | None] = []
     end = 0
     for _, wrote in written:
-        wanted = next((each for each in (wrote, wrote.strip()) if each and each in text), None)
+        wanted = next((each for each in _spellings(wrote) if each and each in text), None)
         if wanted is None:
             places.append(None)
             continue

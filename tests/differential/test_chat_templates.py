@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from pathlib import Path
+from random import Random
 from typing import Any, cast
 
 import pytest
@@ -14,10 +16,15 @@ from transformers.utils.chat_template_utils import render_jinja_template
 import bpe_core as bpe
 from bpe_core.chat import ChatTemplate
 from bpe_core.formats import read_description, read_files_at
+from bpe_core.formats.gguf.gguf_header import parse_gguf
+from bpe_core.formats.gguf.gguf_vocabulary import find_chat
+from bpe_core.formats.sidecars import Sidecars
+from bpe_core.published import is_sidecar
 from bpe_core.tokenizer import NamedEncoder
 from scripts.get_tokenizers import CHAT, CHAT_PACKAGES, VOCABULARIES
 from tests.more_cases import first_of
 from tests.oracles import one_at_a_time
+from tests.talks import draw_talk, draw_tool
 
 GGUF = ("command-r", "gemma-4", "phi-3", "qwen2", "qwen35")
 TALK = [
@@ -145,3 +152,89 @@ def test_a_template_in_gguf_is_rendered_as_by_transformers(name: str, talk: str)
             chat.render(CONVERSATIONS[talk], add_generation_prompt=True)
         return
     assert chat.render(CONVERSATIONS[talk], add_generation_prompt=True) == expected
+
+
+@cache
+def source_of(name: str) -> ChatTemplate:
+    """Return the template of a folder or a GGUF file, without its tokenizer."""
+    if name in GGUF:
+        keys = parse_gguf((VOCABULARIES / f"ggml-vocab-{name}.gguf").read_bytes())
+        in_gguf = find_chat(keys, cast("list[str]", keys["tokenizer.ggml.tokens"]))
+        assert in_gguf is not None
+        return in_gguf
+    files = {
+        each.name: each.read_bytes() for each in (CHAT / name).iterdir() if is_sidecar(each.name)
+    }
+    found = Sidecars(files).chat()
+    assert found is not None
+    return found
+
+
+def rendered_by_transformers(
+    chat: ChatTemplate, talk: dict[str, Any], **options: Any
+) -> str | None:
+    """Return what transformers renders, or None if the template or transformers refuses."""
+    messages = [{k: v for k, v in m.items() if v is not None} for m in talk["messages"]]
+    others = {**chat.tokens, **talk, **options}
+    del others["messages"]
+    source = chat.named(with_tools="tools" in talk)
+    try:
+        (text,), _ = render_jinja_template([messages], chat_template=source, **others)
+    except Exception:
+        return None
+    return text
+
+
+@pytest.mark.parametrize("n", [8, pytest.param(1_000, marks=pytest.mark.more)])
+@pytest.mark.parametrize("name", [*CHAT_PACKAGES, *GGUF])
+def test_conversations_with_tools_are_rendered_as_by_transformers(name: str, n: int) -> None:
+    chat, random = source_of(name), Random(name)
+    talks = [draw_talk(random) for _ in range(n)]
+    n_written = 0
+    for adds in (False, True):
+        rendered = chat.render_each(talks, add_generation_prompt=adds)
+        for talk, found in zip(talks, rendered, strict=True):
+            expected = rendered_by_transformers(chat, talk, add_generation_prompt=adds)
+            assert (None if found.error else found.text) == expected
+            n_written += expected is not None
+    assert n_written > n // 8
+    for talk in talks[: max(2, n // 50)]:
+        for part in (True, "reasoning_content"):
+            expected = rendered_by_transformers(chat, talk, continue_final_message=part)
+            try:
+                text = chat.render(continue_final_message=part, **talk)
+            except bpe.ChatTemplateError:
+                text = None
+            assert text == expected
+
+
+def test_what_a_template_reads_is_found_in_every_template() -> None:
+    found = {
+        name: source_of(name).reads() for name in ("qwen3", "llama3.1", "mistral-nemo", "command-r")
+    }
+    given = {name: set(each.variables) - {*source_of(name).tokens} for name, each in found.items()}
+    assert given == {
+        "qwen3": {"add_generation_prompt", "enable_thinking", "messages", "tools"},
+        "llama3.1": {"add_generation_prompt", "messages"},
+        "mistral-nemo": {"messages", "system_message", "tools"},
+        "command-r": {"add_generation_prompt", "messages"},
+    }
+    assert {"reasoning_content", "tool_calls", "content"} <= set(found["qwen3"].fields)
+    assert "<tools>" in " ".join(found["qwen3"].words)
+
+
+def test_several_templates_of_a_folder_are_those_of_transformers(tmp_path: Path) -> None:
+    bpe.save(bpe.train(["hug hugs"], vocab_size=260).tokenizer, tmp_path, format="transformers")
+    further = tmp_path / "additional_chat_templates"
+    further.mkdir()
+    for name in ("rag", "tool_use"):
+        (further / f"{name}.jinja").write_text(f"{name} {{{{ messages[0].content }}}}")
+    (tmp_path / "chat_template.jinja").write_text("default {{ messages[0].content }}")
+    chat, theirs = bpe.open_encoder(tmp_path).chat, AutoTokenizer.from_pretrained(tmp_path)
+    assert chat is not None
+    assert chat.source == theirs.chat_template
+    for tools in (None, [draw_tool(Random(0))]):
+        expected = theirs.apply_chat_template(TALK[:1], tools=tools, tokenize=False)
+        assert chat.render(TALK[:1], tools=tools) == expected
+    expected = theirs.apply_chat_template(TALK[:1], chat_template="rag", tokenize=False)
+    assert chat.chosen("rag").render(TALK[:1]) == expected

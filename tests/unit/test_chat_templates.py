@@ -281,3 +281,104 @@ def test_the_command_says_what_is_missing(tmp_path: Path):
     assert without in refused([str(ranks), "--template", str(file)], "[]")
     shown = CliRunner().invoke(main, ["chat", *own], input=json.dumps(HUG))
     assert shown.stdout == "<|user|>hug\n"
+
+
+def test_what_a_template_reads_is_set_by_options_or_beside_the_messages(tmp_path: Path):
+    template, tools, given = (tmp_path / name for name in ("own.jinja", "tools.json", "in.json"))
+    template.write_text(
+        "{{ tools[0].name }} {{ warm and 'warm' }} {{ city }} {{ messages[0].content }}!"
+    )
+    tools.write_text('[{"name": "weather"}]')
+    given.write_text(json.dumps({"messages": user("hug"), "city": "Oslo", "warm": False}))
+    base = ["chat", "gpt2", str(given), "--template", str(template)]
+    options = ["--tools", str(tools), "--set", "warm=true", "--set", "wind=no"]
+    shown = CliRunner().invoke(main, [*base, *options])
+    assert shown.stdout == "weather warm Oslo hug!", shown.stderr
+    reads = "It reads city, messages, tools, warm."
+    assert f"The template does not read wind. {reads}" in shown.stderr
+    continued = CliRunner().invoke(main, [*base, *options, "--continue-final-message"])
+    assert continued.stdout == "weather warm Oslo hug"
+    wrong = CliRunner().invoke(main, [*base, "--set", "warm"])
+    assert (wrong.exit_code, "Expected --set NAME=VALUE" in wrong.stderr) == (1, True)
+    tools.write_text("[")
+    assert "The tools are not valid JSON" in CliRunner().invoke(main, [*base, *options]).stderr
+
+
+@pytest.mark.usefixtures("rendered_here")
+@pytest.mark.parametrize(
+    ("source", "messages", "name", "expected"),
+    [
+        ("<{{ messages[0].content }}>", user("hug "), True, "<hug "),
+        ("<{{ messages[0].content | trim }}>", user("hug "), True, "<hug"),
+        (
+            "{% for p in messages[0].content %}[{{ p.text or p.type }}]{% endfor %}",
+            user([{"type": "text", "text": "a"}, {"type": "image"}]),
+            True,
+            "[a",
+        ),
+        (
+            "{{ messages[0].thinking }}.{{ messages[0].content }}",
+            [{"role": "assistant", "content": "b", "reasoning": "a"}],
+            "reasoning_content",
+            "a",
+        ),
+    ],
+)
+def test_the_last_message_is_continued(source: str, messages: Any, name: bool | str, expected: str):
+    text = ChatTemplate(source).render(messages, continue_final_message=name)
+    assert text == expected
+
+
+@pytest.mark.usefixtures("rendered_here")
+@pytest.mark.parametrize(
+    ("source", "message", "problem"),
+    [
+        ("{{ messages[0].content }}", {"role": "user"}, "has no content to continue"),
+        ("{{ messages[0].role }}", HUG[0], "does not read content of a message"),
+        ("{{ messages[0].content | length }}", HUG[0], "leaves it out"),
+        ("{{ messages[0].content }}", user([{"type": "image"}])[0], "has no text to continue"),
+    ],
+)
+def test_what_cannot_be_continued_is_refused(source: str, message: Any, problem: str):
+    with pytest.raises(bpe.ChatTemplateError, match=problem):
+        ChatTemplate(source).render([message], continue_final_message=True)
+
+
+def test_an_answer_is_begun_or_continued():
+    with pytest.raises(bpe.ChatTemplateError, match="Choose one"):
+        ChatTemplate(PLAIN).render(HUG, add_generation_prompt=True, continue_final_message=True)
+
+
+@pytest.mark.usefixtures("rendered_here")
+def test_one_conversation_that_is_refused_leaves_the_others():
+    template = ChatTemplate("{{ messages[0].content + '!' }}")
+    found = template.render_each([{"messages": user(each)} for each in ("a", 5, "b")])
+    assert [each.text for each in found] == ["a!", "", "b!"]
+    assert "Line 1 of the chat template failed" in found[1].error
+
+
+def test_a_template_of_a_zip_has_others_in_their_folder():
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as written:
+        written.writestr("model/tokenizer.json", tokenizer_json())
+        written.writestr("model/chat_template.jinja", "c")
+        written.writestr("model/additional_chat_templates/rag.jinja", "r")
+        written.writestr("model/additional_chat_templates/old/rag.jinja", "no")
+    chat = open_files({"model.zip": archive.getvalue()}).chat
+    assert chat is not None
+    assert chat.source == {"default": "c", "rag": "r"}
+
+
+def test_what_a_template_reads_is_found_without_running_it():
+    source = (
+        "{% set a = 1 %}{% if b %}{% set c = 2 %}{% endif %}{% for m in messages %}{{ c }}"
+        "{% if day is not defined %}{% set day = '1' %}{% endif %}{{ m['content'] }}{{ m.name }}"
+        "{% generation %}<image>{{ a }}{% endgeneration %}{% endfor %}{{ raise_exception('x') }}"
+    )
+    found = ChatTemplate(source).reads()
+    assert found.variables == ("b", "day", "messages")
+    assert found.fields == ("content", "name")
+    assert "<image>" in found.words
+    assert found.marks_answers
+    with pytest.raises(bpe.ChatTemplateError, match="an error on line 2"):
+        ChatTemplate("a\n{% if %}").reads()

@@ -16,9 +16,10 @@ from click.testing import CliRunner
 
 import bpe_core as bpe
 from bpe_core.cli import main
-from bpe_core.formats import SIDECARS, dumps
+from bpe_core.formats import dumps
 from bpe_core.published import (
     CATALOGUE,
+    SIDECARS,
     VARIABLE,
     FetchProgress,
     HubName,

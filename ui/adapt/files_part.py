@@ -21,6 +21,7 @@ from bpe_core.published import (
     cached_path,
     cached_state,
     is_hub_name,
+    is_sidecar,
     parse_hub_name,
     read_cached,
 )
@@ -128,10 +129,12 @@ def files_label(files: Collection[str]) -> str:
 def without_folders(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return files by their names alone, so no archive of them writes elsewhere.
 
+    Further chat templates keep the folder that is theirs.
+
     >>> list(without_folders({"../../vocab.json": b"", "C:\\\\merges.txt": b"", "..": b""}))
     ['vocab.json', 'merges.txt', 'file']
     """
-    return {_name_alone(name): data for name, data in files.items()}
+    return {name if is_sidecar(name) else _name_alone(name): data for name, data in files.items()}
 
 
 def _name_alone(name: str) -> str:

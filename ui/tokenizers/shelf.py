@@ -16,7 +16,7 @@ from typing import Final
 from bpe_core.chat import ChatTemplate
 from bpe_core.comparison import numbered
 from bpe_core.errors import BpeError, ConfigError
-from bpe_core.formats import SIDECARS
+from bpe_core.published import is_sidecar
 from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import Encoder, NamedEncoder, gpt2
 from ui.look import plain_text
@@ -202,7 +202,7 @@ def file_groups(files: Sequence[Upload]) -> list[dict[str, bytes]]:
     merges = [file for file in files if file[0].endswith(("merges.txt", "vocab.bpe"))]
     pairs = list(zip(vocabularies, merges, strict=False))
     paired = [file for pair in pairs for file in pair]
-    beside = [file for file in files if file[0] in SIDECARS]
+    beside = [file for file in files if is_sidecar(file[0])]
     single = [file for file in files if file not in paired and file not in beside]
     if [name for name, _ in files].count("tokenizer.json") == 1 and len(pairs) == 1:
         pairs = []

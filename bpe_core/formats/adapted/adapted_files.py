@@ -51,7 +51,6 @@ from bpe_core.formats.folder_files import (
     MODEL_CONFIG,
     PAIRS,
     ROWS,
-    SIDECARS,
     unpacked,
 )
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
@@ -65,6 +64,7 @@ from bpe_core.formats.sentencepiece_model import (
     replace_pieces,
 )
 from bpe_core.formats.tekken import looks_like_tekken, read_tekken
+from bpe_core.published import is_sidecar
 from bpe_core.tokenizer import Tokenizer, with_changes
 from bpe_core.types import Format
 
@@ -93,7 +93,7 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     (['vocab.json', 'merges.txt'], True)
     """
     files = unpacked(files)
-    beside = {name: data for name, data in files.items() if name in SIDECARS}
+    beside = {name: data for name, data in files.items() if is_sidecar(name)}
     if CONFIG in beside:
         beside[CONFIG] = tokenizer_config(adapted, beside[CONFIG])
     if ADDED_TOKENS in beside:
@@ -102,7 +102,7 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
     written = {name: beside.get(name, data) for name, data in files.items() if name != MODEL_CONFIG}
     done = False
     for name, data in files.items():
-        if name in SIDECARS:
+        if is_sidecar(name):
             continue
         if looks_like_gguf(data):
             alone, keys = vocabulary_alone(data, name)

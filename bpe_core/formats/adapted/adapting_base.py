@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from bpe_core.adapting import extendable
 from bpe_core.formats import huggingface
 from bpe_core.formats.adapted.adapted_gguf import vocabulary_alone
-from bpe_core.formats.folder_files import PAIRS, SIDECARS, locate, naming, read_files_at
+from bpe_core.formats.folder_files import PAIRS, locate, naming, read_files_at
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped
 from bpe_core.formats.load_save import dumps, read_merges
 from bpe_core.formats.opening.open_encoder import open_encoder, open_published
-from bpe_core.published import CATALOGUE, find_published, published, read_cached
+from bpe_core.published import CATALOGUE, find_published, is_sidecar, published, read_cached
 from bpe_core.tokenizer import Tokenizer, gpt2
 
 
@@ -52,13 +52,13 @@ def open_base(
     described = read_files_at(path)
     with naming(path_or_name):
         merges = read_merges(described, pretokenizer, special_tokens, across_words=True)
-    files = {name: data for name, data in described.items() if name not in SIDECARS}
+    files = {name: data for name, data in described.items() if not is_sidecar(name)}
     if path.is_file() and looks_like_gguf(described[path.name]):
         with mapped(path) as view:
             name, keys = vocabulary_alone(view, path.name)
         return BaseFiles(merges, {name: keys})
     if path.is_dir():
-        files |= {name: data for name, data in described.items() if name in SIDECARS}
+        files |= {name: data for name, data in described.items() if is_sidecar(name)}
         for pair in PAIRS if huggingface.FILE_NAME in files else ():
             if all((path / name).is_file() for name in pair):
                 found = read_files_at(path / pair[0])

@@ -21,7 +21,7 @@ from bpe_core.extras import needs_extra
 from bpe_core.formats import gpt2_files
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.description import Description, Given, check_not_overruled
-from bpe_core.formats.folder_files import MAX_BYTES, PAIRS, SIDECARS, unpacked
+from bpe_core.formats.folder_files import MAX_BYTES, PAIRS, unpacked
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
 from bpe_core.formats.gguf.gguf_vocabulary import describe_gguf
 from bpe_core.formats.huggingface import FILE_NAME, describe_huggingface
@@ -41,7 +41,7 @@ from bpe_core.formats.tekken import describe_tekken, looks_like_tekken
 from bpe_core.formats.text_growth import check_patterns
 from bpe_core.formats.tiktoken_file import describe_tiktoken, read_ranks
 from bpe_core.processes import GB, Limits
-from bpe_core.published import is_published
+from bpe_core.published import is_published, is_sidecar
 from bpe_core.tokenizer import NamedEncoder
 
 MIN_BYTES: Final = 200_000
@@ -176,7 +176,7 @@ def read_description(
     """
     files = unpacked(files)
     beside = Sidecars(files)
-    main = {name: data for name, data in files.items() if name not in SIDECARS}
+    main = {name: data for name, data in files.items() if not is_sidecar(name)}
     for name, data in main.items():
         if len(data) > MAX_BYTES:
             raise FormatError(
