@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         save,
         save_run,
     )
+    from bpe_core.models import Undertrained, undertrained
     from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
     from bpe_core.published import fetch
     from bpe_core.runs import SampleFigures, TermCost, TrainingRun, sample_check, train
@@ -138,6 +139,7 @@ __all__ = [
     "TrainingProgress",
     "TrainingRun",
     "UnavailableError",
+    "Undertrained",
     "UnforeseenError",
     "UnknownSymbolError",
     "UnsupportedFileError",
@@ -169,6 +171,7 @@ __all__ = [
     "save_run",
     "shrink",
     "train",
+    "undertrained",
     "write_counts",
 ]
 

@@ -29,6 +29,7 @@ Manner = Literal[
     "too large",
     "failing",
     "evil etag",
+    "whole files",
 ]
 _LFS_BYTES = 1_000
 
@@ -55,6 +56,8 @@ class LoopbackHub:
     models: dict[str, Model] = field(default_factory=dict[str, Model])
     requests: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Method and path."""
+    sent_bytes: int = 0
+    """Of ranges."""
     tokens: list[str | None] = field(default_factory=list[str | None])
     closing: Event = field(default_factory=Event)
 
@@ -157,6 +160,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, data[::-1], headers)
         elif model.manner == "longer":
             self._send(200, data + b" ", headers)
+        elif (asked := re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))) and (
+            model.manner != "whole files"
+        ):
+            first, last = int(asked[1]), int(asked[2])
+            part = f"bytes {first}-{last}/{len(data)}"
+            self.hub.sent_bytes += last + 1 - first
+            self._send(206, data[first : last + 1], {**headers, "Content-Range": part})
         else:
             self._send(200, data, headers)
 

@@ -13,6 +13,7 @@ from bpe_core.cli.adapt import extend, replace, shrink
 from bpe_core.cli.compare import compare
 from bpe_core.cli.encode import chat, decode, encode, encode_corpus
 from bpe_core.cli.inspect_convert import convert, inspect
+from bpe_core.cli.models import undertrained
 from bpe_core.cli.store_commands import store
 from bpe_core.cli.support import ErrorLineGroup, fetch
 from bpe_core.cli.train import count, merge_counts, sample_check, train
@@ -90,6 +91,7 @@ for command in (
     extend,
     shrink,
     replace,
+    undertrained,
     fetch,
     store,
 ):

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
         published,
     )
     from bpe_core.published.fetching import fetch, fetch_all, keep_from, packages_for, read_members
-    from bpe_core.published.hub import find_or_fetch
+    from bpe_core.published.hub import downloading, find_or_fetch, prepare_client
+    from bpe_core.published.hub_download import HubFiles, open_hub_files
     from bpe_core.published.hub_names import (
         PAIR,
         PREFIX,

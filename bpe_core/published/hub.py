@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from bpe_core.errors import IntegrityError, ProcessError, UnavailableError, explain
 from bpe_core.extras import needs_extra
@@ -76,6 +76,24 @@ def downloaded(
     should_stop: Callable[[], bool] | None = None,
 ) -> Generator[tuple[HubName, Path]]:
     """Download into a folder that is deleted after the block; see `hub_download`."""
+    with downloading(name, _download, on_progress, should_stop, sha256=sha256) as found:
+        yield found
+
+
+@contextmanager
+def downloading(
+    name: HubName,
+    download: Callable[..., str],
+    on_progress: OnProgress | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    limits: Limits | None = None,
+    **named: Any,
+) -> Generator[tuple[HubName, Path]]:
+    """Run a function that downloads, in a process; its folder is deleted after the block.
+
+    It is called with `name`, the folder, a report and the other arguments, and returns the commit.
+    Raises `UnavailableError` if it fails, or if it reports nothing for too long.
+    """
     last_heard: float | None = None  # until the process has started, which is not the hub's fault
 
     def follow(progress: FetchProgress | None) -> None:
@@ -104,13 +122,13 @@ def downloaded(
     with folder:
         try:
             commit = call(
-                _download,
+                download,
                 name,
                 Path(folder.name),
-                sha256=sha256,
-                limits=_LIMITS,
+                limits=_LIMITS if limits is None else limits,
                 on_progress=follow,
                 should_stop=is_stopped,
+                **named,
             )
         except ProcessError as error:
             raise UnavailableError(f"The download of {name.short} failed. {error}") from None
@@ -124,11 +142,16 @@ def _download(
 
     It reports None before it asks the hub for anything.
     """
-    os.environ |= _CLIENT_SETTINGS
+    prepare_client()
     from bpe_core.published.hub_download import download_files
 
     report(None, must_arrive=True)
     return download_files(name, folder, report, sha256)
+
+
+def prepare_client() -> None:
+    """Set up the hub's client in a process that is about to import it."""
+    os.environ |= _CLIENT_SETTINGS
 
 
 def _keep(name: HubName, pinned: HubName, folder: Path) -> None:

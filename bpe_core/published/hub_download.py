@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -36,6 +37,7 @@ MAX_BYTES: Final = 128_000_000
 _HUB_DOMAINS: Final = ("huggingface.co", "hf.co")
 _CHUNK: Final = 1 << 16
 _SECONDS_TO_ANSWER: Final = 10
+_PARTIAL_CONTENT: Final = 206
 _ETAG: Final = re.compile(r'(?:W/)?"?(?:[0-9a-f]{40}|[0-9a-f]{64})"?')
 
 
@@ -59,6 +61,86 @@ def download_files(
     downloaded; `FormatError` if it has no tokenizer, or too large a one; and `IntegrityError` if a
     file is not the one that the hub, or `sha256`, describes.
     """
+    with _client(name):
+        commit, files = _list_files(name, sha256, constants.ENDPOINT)
+        follow = _follow(name.repo, report, sum(file.n_bytes for file in files))
+        for file in files:
+            path = hub.hf_hub_download(  # pyright: ignore[reportUnknownMemberType]
+                name.repo, file.name, revision=commit, cache_dir=folder, tqdm_class=follow
+            )
+            if not Path(path).resolve().is_relative_to(folder.resolve()):
+                raise _strange(constants.ENDPOINT)
+            _check(Path(path), file, name)
+    return commit
+
+
+@contextmanager
+def open_hub_files(name: HubName) -> Generator[HubFiles]:
+    """Ask for a model's commit and its files; within the block, ranges of them can be read.
+
+    Raises what `download_files` raises.
+    """
+    with _client(name):
+        try:
+            about = HfApi().model_info(
+                name.repo, revision=name.revision, files_metadata=True, timeout=_SECONDS_TO_ANSWER
+            )
+            commit = str(about.sha)
+            files = about.siblings or []
+            sizes = {each.rfilename: each.size for each in files if each.size is not None}
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise _strange(constants.ENDPOINT) from None
+        if not HubName(name.repo, commit).is_pinned:
+            raise _strange(constants.ENDPOINT)
+        yield HubFiles(name.repo, commit, sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class HubFiles:
+    """The files of a model on the hub, of which any range of bytes can be read."""
+
+    repo: str
+    commit: str
+    sizes: Mapping[str, int]
+    """The size of each file, in bytes."""
+
+    def read(self, file: str, start: int, end: int) -> bytes:
+        """Return the bytes from `start` up to `end`, which is not included."""
+        return b"".join(self.stream(file, start, end))
+
+    def stream(self, file: str, start: int, end: int) -> Iterator[bytes]:
+        """Yield these bytes in pieces.
+
+        Raises `UnavailableError` if the hub sends a whole file instead, or another number of bytes.
+        """
+        if end <= start:
+            return
+        url = hub.hf_hub_url(self.repo, file, revision=self.commit)
+        headers = {
+            **hub.utils.build_hf_headers(),  # pyright: ignore[reportUnknownMemberType]
+            "Range": f"bytes={start}-{end - 1}",
+            "Accept-Encoding": "identity",
+        }
+        received = 0
+        with hub.get_session().stream("GET", url, headers=headers) as response:
+            hub.utils.hf_raise_for_status(response)
+            if response.status_code != _PARTIAL_CONTENT:
+                raise UnavailableError(
+                    f"{constants.ENDPOINT} does not send parts of files. Download the model, and "
+                    "give its folder."
+                )
+            for chunk in response.iter_bytes(_CHUNK):
+                received += len(chunk)
+                if received > end - start:
+                    raise IntegrityError("The hub sent more than was asked for.")
+                yield chunk
+        if received != end - start:
+            raise UnavailableError("The hub broke off. Nothing was kept. Try again.")
+
+
+@contextmanager
+def _client(name: HubName) -> Generator[None]:
+    """Set the client up so that it asks only the hub's hosts; its errors say what to do."""
     if constants.HF_HUB_OFFLINE:
         raise UnavailableError(
             f"{name.short} is not in the cache, and HF_HUB_OFFLINE is set. Unset it to download."
@@ -75,15 +157,7 @@ def download_files(
     )
     page = f"{constants.ENDPOINT}/{name.repo}"
     try:
-        commit, files = _list_files(name, sha256, constants.ENDPOINT)
-        follow = _follow(name.repo, report, sum(file.n_bytes for file in files))
-        for file in files:
-            path = hub.hf_hub_download(  # pyright: ignore[reportUnknownMemberType]
-                name.repo, file.name, revision=commit, cache_dir=folder, tqdm_class=follow
-            )
-            if not Path(path).resolve().is_relative_to(folder.resolve()):
-                raise _strange(constants.ENDPOINT)
-            _check(Path(path), file, name)
+        yield
     except BpeError:
         raise
     except errors.GatedRepoError:
@@ -104,7 +178,6 @@ def download_files(
         raise _unavailable(name, error.__cause__ or error) from None
     except (errors.HTTPError, OSError) as error:  # pyright: ignore[reportPrivateImportUsage]
         raise _unavailable(name, error) from None
-    return commit
 
 
 def _list_files(name: HubName, sha256: Mapping[str, str], endpoint: str) -> tuple[str, list[_File]]:

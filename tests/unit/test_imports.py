@@ -28,6 +28,7 @@ FLOORS = {
         ("__init__",),
         ("lab",),
         ("views",),
+        ("models",),
         ("formats",),
         ("published",),
         ("adapting",),

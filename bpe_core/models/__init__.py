@@ -1,0 +1,19 @@
+"""The embedding rows of language models, read and written without loading a model.
+
+In: a folder, a `.safetensors` file, or a model of the hub by its name. Out: the tokens that the
+model hardly learned.
+
+Open `tensors` first: the two tensors, read in blocks of rows. `hub_rows` downloads these two, and
+nothing else of a model. `untrained_rows` measures rows against those of known-unused tokens.
+"""
+
+from typing import TYPE_CHECKING
+
+from bpe_core.lazy import lazy_exports
+
+# pyright: reportUnusedImport=false
+if TYPE_CHECKING:
+    from bpe_core.models.tensors import from_float32, make_header
+    from bpe_core.models.untrained_rows import SOURCES, Undertrained, undertrained
+else:
+    __getattr__, __dir__ = lazy_exports(__name__, __file__)
