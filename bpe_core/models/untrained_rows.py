@@ -21,7 +21,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -276,7 +276,8 @@ def undertrained(
             bigrams={},
         )
     partial = [id for id in measured.candidates if measured.kind(id) == "partial UTF-8"]
-    bigrams = {id: improbable_bigram(encoder, id) for id in partial[:_MAX_BIGRAMS]}
+    cut = list_cut(encoder)
+    bigrams = {id: improbable_bigram(encoder, id, cut) for id in partial[:_MAX_BIGRAMS]}
     known_bigrams = {id: text for id, text in bigrams.items() if text is not None}
     return replace(measured, bigrams=known_bigrams)
 
@@ -443,27 +444,33 @@ def line(unused: NDArray[np.float64]) -> float:
     return float(middle + _DEVIATIONS * _TO_SIGMA * np.median(np.abs(unused - middle)))
 
 
-def improbable_bigram(encoder: Encoder, id: int) -> str | None:
+def list_cut(encoder: Encoder) -> list[tuple[int, bytes]]:
+    """Return the tokens that are not whole characters, with the highest id first."""
+    tokens = sorted(encoder.vocab.items(), reverse=True)
+    return [(id, token) for id, token in tokens if not are_whole_characters(token)]
+
+
+def improbable_bigram(
+    encoder: Encoder, id: int, cut: Sequence[tuple[int, bytes]] | None = None
+) -> str | None:
     """Return a text of two tokens that cuts a character between them, of which one is `id`.
 
     Such texts are the "improbable bigrams" of Jang, Lee, Chung, Park and Shin, "Improbable Bigrams
     Expose Vulnerabilities of Incomplete Tokens in Byte-Level Tokenizers" (2024): both tokens are
     only parts of characters, so training hardly saw them next to each other. Returns None for whole
-    characters, and if none of the partners that fit encodes to the two.
+    characters, and if none of the partners that fit encodes to the two. `cut` is what `list_cut`
+    returns, for callers that ask for several tokens.
 
     >>> from bpe_core.tokenizer import gpt2
     >>> text = improbable_bigram(gpt2(), 6552)
     >>> text, gpt2().encode(text)
     ('┭', [6552, 255])
     """
-    vocab = encoder.vocab
-    token = vocab[id]
+    token = encoder.vocab[id]
     if are_whole_characters(token):
         return None
     tried = 0
-    for other, rest in sorted(vocab.items(), reverse=True):
-        if are_whole_characters(rest):
-            continue
+    for other, rest in list_cut(encoder) if cut is None else cut:
         for pair, data in (((id, other), token + rest), ((other, id), rest + token)):
             if are_whole_characters(data) and tried < _MAX_PARTNERS:
                 tried += 1
