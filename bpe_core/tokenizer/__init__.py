@@ -18,6 +18,7 @@ from bpe_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
     from bpe_core.tokenizer.conversation import Conversation, read_conversation
+    from bpe_core.tokenizer.decode_stream import DecodeStream
     from bpe_core.tokenizer.decoding import OnInvalid, check_ids, decode_utf8
     from bpe_core.tokenizer.encoding import TextEncoder, forget_words
     from bpe_core.tokenizer.gpt2_tokenizer import (

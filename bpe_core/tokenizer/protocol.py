@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bpe_core.chat import ChatTemplate
 from bpe_core.lazy import from_above
 from bpe_core.pretokenizers import AllowedSpecial
+from bpe_core.tokenizer.decode_stream import DecodeStream
 from bpe_core.tokenizer.decoding import OnInvalid
 from bpe_core.types import Segment
 
@@ -128,6 +129,10 @@ class Encoder(Protocol):
         With "replace", bytes that are not valid UTF-8 become U+FFFD; with "strict", they raise
         `TokenizationError`.
         """
+        ...
+
+    def decode_stream(self) -> DecodeStream:
+        """Return what decodes ids as they arrive, never half a character: see `DecodeStream`."""
         ...
 
 
@@ -265,6 +270,10 @@ class NamedEncoder:
         `TokenizationError`.
         """
         return self.encoder.decode(ids, errors)
+
+    def decode_stream(self) -> DecodeStream:
+        """Return what decodes ids as they arrive, never half a character: see `DecodeStream`."""
+        return self.encoder.decode_stream()
 
     def view(self, text: str, allowed_special: AllowedSpecial = ()) -> View:
         """Return a view of a text's tokens that shows itself in a notebook.

@@ -26,6 +26,7 @@ from bpe_core.pretokenizers import (
     check_text,
     get_pretokenizer,
 )
+from bpe_core.tokenizer.decode_stream import DecodeStream
 from bpe_core.tokenizer.decoding import OnInvalid, decode_utf8, join_bytes
 from bpe_core.tokenizer.encoding import OnUnknown, TextEncoder
 from bpe_core.tokenizer.rank_merging import explain_pieces
@@ -457,6 +458,10 @@ class Tokenizer(Immutable):
         return decode_utf8(self._joined(ids), errors)
 
     # Internals
+
+    def decode_stream(self) -> DecodeStream:
+        """Return what decodes ids as they arrive, never half a character: see `DecodeStream`."""
+        return DecodeStream(self)
 
     def _joined(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes | memoryview:
         joined = join_bytes(ids, self._table, self._encoder.kernels)

@@ -20,6 +20,7 @@ from bpe_core.formats.running.before_merging import AddedToken
 from bpe_core.formats.running.offsets_to_segments import columns_to_segments
 from bpe_core.pretokenizers import AllowedSpecial, check_text
 from bpe_core.tokenizer import (
+    DecodeStream,
     OnInvalid,
     TokenColumns,
     Tokenizer,
@@ -106,6 +107,10 @@ class PlacingEncoder(Immutable):
         """
         check_choice("errors", errors, OnInvalid, TokenizationError)
         return decode_utf8(self.decode_bytes(ids), errors)
+
+    def decode_stream(self) -> DecodeStream:
+        """Return what decodes ids as they arrive, never half a character: see `DecodeStream`."""
+        return DecodeStream(self)
 
     def segments(self, text: str, allowed_special: AllowedSpecial = ()) -> list[Segment]:
         """Return the tokens with their places in a text; raises what `place_tokens` raises.
