@@ -51,7 +51,9 @@ if TYPE_CHECKING:
     from bpe_core.adapting import extend, replace, shrink
     from bpe_core.comparison import (
         Comparison,
+        ModelBits,
         Parity,
+        bits_per_byte,
         compare,
         dead_tokens,
         gini,
@@ -115,6 +117,7 @@ __all__ = [
     "MergeTrace",
     "MissingExtraError",
     "MissingFileError",
+    "ModelBits",
     "NewerFormatError",
     "NoEntryError",
     "NotKeptError",
@@ -145,6 +148,7 @@ __all__ = [
     "UnsupportedFileError",
     "VocabularyTooSmallError",
     "WordCounts",
+    "bits_per_byte",
     "compare",
     "count_files",
     "count_words",

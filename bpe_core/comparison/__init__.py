@@ -6,6 +6,7 @@ the spans that they split differently, and how sure the difference is.
 Start with `comparison`. `units` divides the text and says how new it is, `measurement` encodes and
 counts it, and `text_map` finds the kind and script of each token. `intervals` resamples the units:
 it gives the difference with its interval, on all of the text and on parts of it, and describes it.
+`model_bits` measures how predictable a text stays.
 `languages` compares the cost of languages, `terms` cuts a list of words and sorts it by loss, and
 `costs` turns tokens and vocabularies into money, context windows and parameters.
 """
@@ -66,6 +67,12 @@ if TYPE_CHECKING:
         relative_costs,
     )
     from bpe_core.comparison.measurement import Measured, TokenizerMetrics, dead_tokens, renyi
+    from bpe_core.comparison.model_bits import (
+        ModelBits,
+        bits_per_byte,
+        difference,
+        ratio_interval,
+    )
     from bpe_core.comparison.terms import (
         TermCut,
         TermCuts,

@@ -298,8 +298,8 @@ def percent_fewer(
 
 
 def intervals(
-    own: NDArray[np.int64],
-    theirs: NDArray[np.int64],
+    own: NDArray[np.int64] | NDArray[np.float64],
+    theirs: NDArray[np.int64] | NDArray[np.float64],
     strata: NDArray[np.int64] | None = None,
     *,
     n_resamples: int = N_RESAMPLES,

@@ -100,7 +100,7 @@ def pieces(
     parts: list[Spans] = []
     offset = 0
     number = first - 1
-    for text, is_new, spans in _encoded(texts, tokenizer, table):
+    for text, is_new, spans in encoded(texts, tokenizer, table):
         number += is_new
         if blocks is not None:
             block = blocks.block_of_text[number]
@@ -158,7 +158,7 @@ def _cut(utf8: bytes, spans: Spans) -> Iterator[tuple[str, Spans]]:
         first = last
 
 
-def _encoded(
+def encoded(
     texts: Iterable[str], tokenizer: Encoder, table: IdTable
 ) -> Iterator[tuple[str, bool, Spans]]:
     """Yield the texts with the spans of their tokens, and whether each begins a new text.
@@ -168,7 +168,8 @@ def _encoded(
     if not isinstance(tokenizer, BatchEncoder):
         cuts = isinstance(tokenizer, Tokenizer) and tokenizer.pretokenizer.ends_before_space
         for text in texts:
-            for place, part in enumerate(cut_text(text, _BATCH) if cuts else (text,)):
+            # An empty text has no parts, and the number of a text must still grow.
+            for place, part in enumerate(cut_text(text, _BATCH) if cuts and text else (text,)):
                 yield part, place == 0, _spans(part, tokenizer, table)
         return
     for batch in _batches(texts, tokenizer):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         encoding,
         mask_scanning,
         merging,
+        ngrams,
         pairs,
         space_scanning,
         threads,
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     )
     from bpe_core.kernels.merging import MergeLog, MergeScratch, Rule, Spelled
     from bpe_core.kernels.new_words import ROOM, NewWords
+    from bpe_core.kernels.ngrams import BEGIN, DISCOUNT, MAX_SYMBOL, NgramCounts
     from bpe_core.kernels.pair_index import ENTRIES, PAIRS, SLOTS, PairIndex
     from bpe_core.kernels.pairs import CELLS, END, NEXT_SLOT, NEXT_WORD
     from bpe_core.kernels.rank_merging import PAIR_ROW, SYMBOL_BITS, MergeTable

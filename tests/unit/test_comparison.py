@@ -363,3 +363,17 @@ def test_a_sample_of_weighted_words_has_about_its_size() -> None:
 
 def test_text_without_a_place_to_cut_has_an_empty_sample() -> None:
     assert bpe.Corpus.from_text("x" * 500_000).sample(1_000).n_bytes == 0
+
+
+def test_an_empty_document_moves_no_tokens_to_other_files():
+    corpus = bpe.Corpus.from_documents(
+        ["", "hug", "", "hugs hugs"], ["a.c", "b.txt", "c.c", "d.py"]
+    )
+    found = bpe.compare(corpus, ["gpt2"])
+    assert found.blocks is not None
+    files = [found.blocks.files[place] for place in found.blocks.file_of_block]
+    tokens = dict(zip(files, found.by_block[0].kinds.sum(axis=1).tolist(), strict=True))
+    assert tokens == {
+        name: len(bpe.gpt2().encode(text))
+        for name, text in zip(corpus.names, corpus.documents, strict=True)
+    }

@@ -30,6 +30,7 @@ CALLERS: Final = (
     "bpe_core.counting.compiled_row",
     "bpe_core.trainers.compiled",
     "bpe_core.tokenizer.compiled",
+    "bpe_core.comparison.model_bits",
 )
 """The modules that call kernels. Their `compile_all` calls each with the types that it takes. They
 are given by name, so that only the compiling processes import them."""
