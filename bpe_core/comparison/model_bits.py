@@ -61,6 +61,8 @@ class ModelBits:
     """float64[n_units]: the bits of each unit of the held-out text."""
     bytes_by_unit: NDArray[np.int64]
     stratum_of_unit: NDArray[np.int64]
+    widened: float
+    """How much wider its intervals are than those over units; see `training_factor`."""
     n_entries: int
     """How many counts the model holds."""
     floor: int
@@ -82,7 +84,7 @@ class ModelBits:
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of `bits_per_byte`; nan for fewer than 20 units."""
-        return ratio_interval(self.by_unit, self.bytes_by_unit, self.stratum_of_unit)
+        return ratio_interval(self.by_unit, self.bytes_by_unit, self.stratum_of_unit, self.widened)
 
     def against(self, other: ModelBits) -> TextPart:
         """Return how many fewer bits this takes than another on the same text, in per cent.
@@ -94,7 +96,7 @@ class ModelBits:
         >>> mine.against(mine).way
         'unclear'
         """
-        return difference(self.by_unit, other.by_unit, self.stratum_of_unit)
+        return difference(self.by_unit, other.by_unit, self.stratum_of_unit, self.widened)
 
 
 def bits_per_byte(
@@ -159,16 +161,32 @@ def bits_per_byte(
         by_unit,
         bytes_by_unit,
         blocks.stratum_of_unit,
+        training_factor(training.n_bytes, held_out.n_bytes),
         model.n_entries,
         model.floor,
         frozenset(table.ids[used[used >= _FIRST] - _FIRST].tolist()),
     )
 
 
+def training_factor(n_training: int, n_held_out: int) -> float:
+    """Return how much wider an interval is where a model was trained for it, than over units alone.
+
+    Another draw of the training text would make another model, which adds to the uncertainty.
+
+    Source: Nadeau and Bengio 2003, "Inference for the generalization error", section 5: the
+    variance grows by the ratio of the two sizes.
+
+    >>> training_factor(80, 20)
+    1.118033988749895
+    """
+    return (1 + n_held_out / max(n_training, 1)) ** 0.5
+
+
 def difference(
     own: NDArray[np.float64] | NDArray[np.int64],
     theirs: NDArray[np.float64] | NDArray[np.int64],
     strata: NDArray[np.int64],
+    widened: float = 1.0,
 ) -> TextPart:
     """Return how much less one costs than another, given the costs of each unit of a text.
 
@@ -179,7 +197,7 @@ def difference(
     ends = intervals(own[:, None], theirs[:, None], strata)[0]
     percent = percent_fewer(own.sum(keepdims=True), theirs.sum(keepdims=True))[0]
     n_units = int(((own > 0) | (theirs > 0)).sum())
-    low, high = ends.tolist()
+    low, high = (percent + widened * (ends - percent)).tolist()
     return TextPart("all", int(own.sum()), int(theirs.sum()), n_units, float(percent), low, high)
 
 
@@ -187,6 +205,7 @@ def ratio_interval(
     own: NDArray[np.float64] | NDArray[np.int64],
     divisor: NDArray[np.float64] | NDArray[np.int64],
     strata: NDArray[np.int64],
+    widened: float = 1.0,
 ) -> tuple[float, float]:
     """Return the 95 % interval of the ratio of two sums over the units of a text.
 
@@ -194,8 +213,8 @@ def ratio_interval(
     >>> low < 3 < high
     True
     """
-    low, high = (1 - intervals(own[:, None], divisor[:, None], strata)[0] / 100).tolist()
-    return high, low
+    part = difference(own, divisor, strata, widened)
+    return 1 - part.high / 100, 1 - part.low / 100
 
 
 class NgramModel:
