@@ -26,6 +26,7 @@ from websockets.exceptions import ConnectionClosed
 from benchmarks.app_client import AppClient, open_tab
 from benchmarks.visitors import make_text
 from tests.browser.serving import find_server, running_app
+from tests.waiting import MAX_WAIT_SECONDS
 
 TEXT_BYTES = 2_000_000
 """The training on it takes longer than it takes to send the first messages."""
@@ -73,7 +74,7 @@ async def send_each(address: str, times: int = 1) -> dict[str, Effect]:
         await other.set("corpus_source", "Upload")
         await other.upload("corpus_uploads", "a.txt", make_text(1, TEXT_BYTES))
         await other.press("train")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(MAX_WAIT_SECONDS):
             while "job=" not in other.query:
                 await asyncio.sleep(0.01)
         return {

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.browser.serving import of_checkout, running_app
+from tests.waiting import MAX_WAIT_SECONDS
 from ui.host.failures import MAX_ERRORS_A_MINUTE
 
 ROUTES = ("/", "/train", "/_stcore/health", "/_stcore/host-config", "/static/x.js", "/media/x")
@@ -84,7 +85,7 @@ class Server:
             return read_status(sent)
 
     def _sent(self, lines: Sequence[str], headers: Sequence[str]) -> socket.socket:
-        connection = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        connection = socket.create_connection(("127.0.0.1", self.port), timeout=MAX_WAIT_SECONDS)
         text = "\r\n".join((*lines, *(line.replace("PORT", str(self.port)) for line in headers)))
         connection.sendall(f"{text}\r\n\r\n".encode("latin-1"))
         return connection

@@ -17,6 +17,7 @@ import pytest
 
 from tests.browser.serving import running_app
 from tests.new_process import ROOT
+from tests.waiting import MAX_WAIT_SECONDS
 
 HANDSHAKE = (
     "Connection: Upgrade",
@@ -45,7 +46,7 @@ class Proxy:
         # Not the default context, which reads the certificates of all authorities.
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        plain = socket.create_connection(("127.0.0.1", self.https_port), timeout=20)
+        plain = socket.create_connection(("127.0.0.1", self.https_port), timeout=MAX_WAIT_SECONDS)
         connection = context.wrap_socket(plain, server_hostname="localhost")
         own = () if any(each.startswith("Host:") for each in headers) else ("Host: localhost",)
         lines = (f"{method} {path} HTTP/1.1", *own, *headers)
@@ -105,7 +106,7 @@ def running_proxy(folder: Path, app: str, **settings: str) -> Iterator[Proxy]:
         subprocess.Popen([ROOT / "deploy" / "start.sh"], env=given, stderr=log) as process,
     ):
         try:
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + MAX_WAIT_SECONDS
             while True:
                 try:
                     socket.create_connection(("127.0.0.1", proxy.https_port), timeout=1).close()
@@ -200,7 +201,9 @@ def test_other_names_and_pages_of_other_sites_get_no_answer_and_no_tab(proxy: Pr
 
 
 def test_plain_requests_are_sent_on_to_tls(proxy: Proxy) -> None:
-    with socket.create_connection(("127.0.0.1", proxy.http_port), timeout=20) as connection:
+    with socket.create_connection(
+        ("127.0.0.1", proxy.http_port), timeout=MAX_WAIT_SECONDS
+    ) as connection:
         connection.sendall(b"GET /train?run=a HTTP/1.1\r\nHost: localhost\r\n\r\n")
         status, head = answer_on(connection)
     assert status == 301
@@ -214,7 +217,7 @@ def test_one_address_has_a_few_connections_and_gets_them_back(app: str, tmp_path
         assert statuses == [101] * 10 + [429] * 10
         for tab in tabs:
             tab.close()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + MAX_WAIT_SECONDS
         while proxy.ask()[0] != 200:
             assert time.monotonic() < deadline
 

@@ -22,6 +22,7 @@ import psutil
 from playwright.sync_api import Browser, BrowserContext, Playwright
 
 from tests.new_process import ROOT, children_with
+from tests.waiting import MAX_WAIT_SECONDS
 
 BROWSER_RECORD = ROOT / ".venv" / "browser-path"
 # A placeholder pulses while the charts' script loads. Without a graphics processor, its animation
@@ -118,7 +119,7 @@ def find_server(address: str) -> psutil.Process:
 
 
 def _wait_for_health(url: str, server: subprocess.Popen[bytes], log_path: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + MAX_WAIT_SECONDS
     while time.monotonic() < deadline and server.poll() is None:
         try:
             with urllib.request.urlopen(url, timeout=1):

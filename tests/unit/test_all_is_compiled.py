@@ -88,6 +88,7 @@ def test_training_and_encoding_import_no_compiler() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.more(why="half a minute of compiling; test_compiling takes the same road faster")
 def test_kernels_are_as_exact_when_numbas_internals_have_changed(tmp_path: Path) -> None:
     # A Numba that lacks what the library is built with.
     (tmp_path / "sitecustomize.py").write_text(BROKEN, encoding="utf-8")

@@ -114,15 +114,24 @@ def test_published_names_and_another_format(
     peer = AutoTokenizer.from_pretrained(tmp_path / "a")
     assert (peer.bos_token, peer.eos_token) == ("<|begin_of_text|>", "<|end_of_text|>")
     assert peer.encode("a<|eot_id|>") == [128_000, 64, 128_009]
-    succeed("extend", "claude-2", text, "--tokens", "3", "--out", tmp_path / "b")
-    written = tmp_path / "b" / "claude-2.json"
-    assert bpe.open_encoder(written).encode("ﬁ") == bpe.open_encoder("claude-2").encode("fi")
     ranks = ("--format", "tiktoken", "--out", tmp_path / "ranks")
     result = run("extend", "llama3", text, "--tokens", "3", *ranks)
     assert (tmp_path / "ranks" / "tokenizer.tiktoken").is_file()
     assert "holds no special tokens. Pass them with their ids: <|begin_of_text|> is 128,000" in (
         result.stderr
     )
+
+
+@pytest.mark.slow
+@pytest.mark.more(why="other formats of large files; small ones are above")
+def test_published_names_of_other_formats(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(TOKENIZERS))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    succeed("extend", "claude-2", text, "--tokens", "3", "--out", tmp_path / "b")
+    written = tmp_path / "b" / "claude-2.json"
+    assert bpe.open_encoder(written).encode("ﬁ") == bpe.open_encoder("claude-2").encode("fi")
     succeed("extend", "starcoder", text, "--tokens", "3", "--out", tmp_path / "gguf")
     (written,) = (tmp_path / "gguf").glob("*.gguf")
     assert bpe.load(written).vocab_size == bpe.load(TOKENIZERS / "starcoder.gguf").vocab_size + 3

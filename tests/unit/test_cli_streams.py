@@ -12,6 +12,7 @@ import pytest
 
 import bpe_core as bpe
 from tests.new_process import ROOT
+from tests.waiting import MAX_WAIT_SECONDS
 
 # Each starts processes.
 pytestmark = pytest.mark.slow
@@ -154,7 +155,7 @@ def test_an_interrupt_is_one_line_and_leaves_no_file(folder: Path) -> None:
     with (folder / "pipe").open("wb"):  # returns once the command reads
         os.killpg(done.pid, signal.SIGINT)
     # Only now, because a read that begins just after the signal ends with the pipe.
-    _, said = done.communicate(timeout=60)
+    _, said = done.communicate(timeout=MAX_WAIT_SECONDS)
     assert done.returncode == 1
     assert said.strip() == "Aborted!"
     assert not (folder / "out").exists()

@@ -33,7 +33,9 @@ from bpe_scale import (
     local_processes,
 )
 from bpe_scale import work as scale_work
+from tests.more_cases import first_of
 from tests.new_process import ROOT
+from tests.waiting import MAX_WAIT_SECONDS
 
 pytestmark = pytest.mark.slow
 
@@ -81,7 +83,7 @@ def documents(files: list[Path]) -> bpe.Corpus:
     return bpe.Corpus.from_documents([*texts, *rows])
 
 
-@pytest.mark.parametrize("name", ["gpt2", "regex:\\d"])
+@pytest.mark.parametrize("name", first_of(["gpt2", "regex:\\d"], "gpt2"))
 def test_two_workers_count_the_same_as_one_process(
     client: Client, files: list[Path], tmp_path: Path, name: str
 ) -> None:
@@ -123,7 +125,7 @@ def test_a_worker_lost_in_the_middle_of_counting_changes_nothing(
     assert bpe.read_counts(out).pretokens.words == alone.pretokens.words
     assert bpe.read_counts(out).pretokens.counts.tolist() == alone.pretokens.counts.tolist()
     assert found.summary.n_bytes == alone.summary.n_bytes
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2, timeout=MAX_WAIT_SECONDS)
 
 
 def test_losing_the_scheduler_is_an_error_and_the_next_run_goes_on(
@@ -173,7 +175,7 @@ def test_a_killed_command_goes_on_and_gives_the_same_merges(
         [sys.executable, "-m", "bpe_core", *shared], cwd=ROOT, stderr=subprocess.DEVNULL
     )
     work = Path(f"{out}.work")
-    until = time.monotonic() + 60
+    until = time.monotonic() + MAX_WAIT_SECONDS
     while not list(work.glob("*.json")) and time.monotonic() < until:
         time.sleep(0.02)
     killed.kill()
@@ -253,7 +255,7 @@ def test_a_worker_that_keeps_dying_raises_an_error() -> None:
         with pytest.raises(bpe.ConfigError, match=r"failed \(KilledWorker: "):
             list(DaskWorkers(client).run(die, [1]))
         # Wait for the replacement: closing a cluster while it starts a worker raises an error.
-        client.wait_for_workers(1, timeout=60)
+        client.wait_for_workers(1, timeout=MAX_WAIT_SECONDS)
 
 
 def test_a_cluster_without_workers_raises_an_error() -> None:
@@ -312,6 +314,7 @@ def encode_on(client: Client, files: list[Path], out: Path, on_progress: Any = N
     encode_corpus(files, "gpt2", out, **OPTIONS, engine=engine, on_progress=on_progress)
 
 
+@pytest.mark.more(why="the workers lost below write the same bytes too")
 @pytest.mark.parametrize("n_workers", [1, 3])
 def test_any_number_of_workers_writes_the_same_bytes(
     files: list[Path], encoded: dict[str, bytes], tmp_path: Path, n_workers: int
@@ -338,6 +341,6 @@ def test_workers_lost_while_encoding_and_while_writing_change_nothing(
                     os.kill(next(iter(processes.values())), signal.SIGKILL)
 
         encode_on(client, files, tmp_path / "out", kill_one)
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(2, timeout=MAX_WAIT_SECONDS)
     assert n_killed >= 2
     assert read_all(tmp_path / "out") == encoded

@@ -98,6 +98,7 @@ def portable_shares(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.mark.slow
+@pytest.mark.more(why="half a minute of compiling; the tests below have a stand-in for it")
 def test_training_waits_for_the_compiler_reports_it_and_compiles_nothing_itself(
     tmp_path: Path, portable_shares: dict[str, str]
 ) -> None:
@@ -135,6 +136,7 @@ print(len(run.merges), {"numba", "llvmlite"} & set(sys.modules))
 
 
 @pytest.mark.slow
+@pytest.mark.more(why="it needs the kernels that the test above compiles")
 def test_a_wheel_with_the_library_in_it_runs_kernels_without_numba(
     tmp_path: Path, portable_shares: dict[str, str]
 ) -> None:

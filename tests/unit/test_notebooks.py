@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
 from bpe_core.views import View
@@ -23,6 +22,8 @@ N_VIEWS = {
 
 
 def read(path: Path) -> Any:
+    import nbformat  # takes as long as the imports of ten other modules
+
     return nbformat.read(path, as_version=4)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bpe_core.corpus import Corpus
+from tests.waiting import MAX_WAIT_SECONDS
 from ui.host import cached, sized_cache
 from ui.host.sized_cache import SizedCache, measure_size
 
@@ -78,7 +79,7 @@ def in_threads(n: int, work: Callable[[int], None]) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(MAX_WAIT_SECONDS)
         assert not thread.is_alive()
 
 
