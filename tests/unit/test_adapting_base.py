@@ -84,7 +84,6 @@ def test_a_byte_order_mark_is_kept(mark: bytes, qwen_like: bpe.Tokenizer) -> Non
         ("tokenizer_config.json", b'{"added_tokens_decoder": [1]}', "got list"),
         ("tokenizer_config.json", b'{"added_tokens_decoder": null}', "got NoneType"),
         ("tokenizer_config.json", b'{"added_tokens_decoder": {"x": {}}}', "Expected ids as keys"),
-        ("tokenizer_config.json", b'{"added_tokens_decoder": {"\\u0032": {}}}', "as keys"),
         ("added_tokens.json", b'{"<|im_end|>": "292"}', "Expected an id"),
         ("added_tokens.json", b'{"<|im_end|>": 2.5}', "Expected an id"),
         ("added_tokens.json", b"[1]", "Expected a JSON object"),
@@ -148,13 +147,8 @@ def test_a_pair_with_longer_names_keeps_them(qwen_like: bpe.Tokenizer) -> None:
 def test_files_that_would_not_read_back_are_refused(qwen_like: bpe.Tokenizer) -> None:
     adapted = shrink(qwen_like, CORPUS, 280)
     twice = b'{"<|im_end|>": 292, "<|im_end|>": 292}'
-    decoder = {"added_tokens_decoder": {"292": {"content": "<|im_end|>"}}}
     files = {**dumps(qwen_like, "huggingface"), "added_tokens.json": twice}
     assert json.loads(adapted_files(adapted, files)["added_tokens.json"]) == {"<|im_end|>": 279}
-    twice = json.dumps(decoder)[:-1].encode() + b', "added_tokens_decoder": {"291": {}}}'
-    files = {**dumps(qwen_like, "huggingface"), "tokenizer_config.json": twice}
-    with pytest.raises(bpe.ConfigError, match="a key occurs twice"):
-        adapted_files(adapted, files)
     # A vocab.json of another tokenizer next to the tokenizer.json.
     other = bpe.train(bpe.Corpus.from_text("hug hugs hugging"), bpe.TrainingConfig(262)).tokenizer
     files = {**dumps(qwen_like, "huggingface"), **dumps(other, "gpt2")}

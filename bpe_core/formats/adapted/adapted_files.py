@@ -30,8 +30,6 @@ from bpe_core.formats.across_words import reads_as
 from bpe_core.formats.adapted.adapted_gguf import adapted_gguf, vocabulary_alone
 from bpe_core.formats.adapted.adapted_json import (
     added_tokens_file,
-    members,
-    replace_spans,
     tokenizer_config,
     tokenizer_json,
     write_like,
@@ -229,12 +227,10 @@ def _gpt2_files(
     if alone and not beside:
         gpt2_files.write_gpt2_files(adapted.tokenizer)  # raises if they cannot express it
     ids, mark, text = parse_text(ids_file, "vocab.json")
-    whole = next(members(f"[{text}]"))
     vocabulary = build_vocabulary(adapted, ids)
     if alone:  # else the tokenizer.json lists them
         vocabulary |= unlisted(vocabulary, adapted.tokenizer.special_tokens)
-    new = write_like(vocabulary, f"[{text}]", whole)
-    written = replace_spans(f"[{text}]", [(whole.start, whole.end, new)])[1:-1]
+    written = write_like(vocabulary, text)
     # A line that is not a merge, such as the header, is kept.
     lines = merges.decode().split("\n")
     pairs: dict[int, tuple[str, str]] = {}
@@ -338,24 +334,16 @@ def tekken_json(adapted: Adapted, data: bytes, name: str) -> bytes:
     tiktoken_file.write_tiktoken(tokenizer)  # raises if ranks don't imply the merges
     listed = cast("list[dict[str, Any]]", described["vocab"])
     old_ids = adapted.old_ids
-    vocab = [
+    described["vocab"] = [
         _new_entry(id - n_special, tokenizer.vocab[id])
         if old_ids[id] == NO_OLD_ID
         else {**listed[int(old_ids[id]) - n_special], "rank": id - n_special}
         for id in ids
     ]
-    sizes = {"num_vocab_tokens": len(vocab), "default_vocab_size": tokenizer.vocab_size}
-    changes: list[tuple[int, int, str]] = []
-    for each in members(text):
-        if each.key == "vocab":
-            changes.append((each.start, each.end, write_like(vocab, text, each)))
-        elif each.key == "config":
-            changes += [
-                (size.start, size.end, str(sizes[str(size.key)]))
-                for size in members(text, each.start)
-                if size.key in sizes
-            ]
-    written = (mark + replace_spans(text, changes)).encode()
+    sizes = {"num_vocab_tokens": len(ids), "default_vocab_size": tokenizer.vocab_size}
+    config = cast("dict[str, Any]", described["config"])
+    config |= {key: size for key, size in sizes.items() if key in config}
+    written = (mark + write_like(described, text)).encode()
     again = read_tekken(parse_json(written, name))
     expected = {tokenizer.vocab[id]: id for id in ids}
     check_same(name, is_equal=again.ids == expected and again.pattern == before.pattern)
