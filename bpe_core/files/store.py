@@ -33,7 +33,7 @@ RUN: Final = "run.npz"
 NAME: Final = "name.json"
 """A run's title and settings, small enough to be read for a list."""
 DETAILS: Final = "details.json"
-"""Other facts about a run, or the kind and the file names of an upload."""
+"""The kind and the file names of an upload."""
 
 
 MANIFEST: Final = "manifest.json"
@@ -189,10 +189,8 @@ def _read_entry(folder: Path) -> Entry:
 
 
 def _run_title(folder: Path) -> str:
-    for name in (NAME, DETAILS):  # runs of earlier versions have no file for the name alone
-        if isinstance(title := _read_json(folder / name).get("title"), str):
-            return title
-    return ""
+    title = _read_json(folder / NAME).get("title")
+    return title if isinstance(title, str) else ""
 
 
 def _upload_words(folder: Path) -> tuple[str, str]:

@@ -22,7 +22,7 @@ from tests.projects import projects
 from tests.zipping import make_zip
 from ui.adapt.in_background import Order, shrink_in_process
 from ui.corpus.uploads import USUAL
-from ui.storage import HELD_OUT_SEED, UploadedCorpus, divide, keep_uploaded, load_run, run_corpus
+from ui.storage import HELD_OUT_SEED, UploadedCorpus, divide, keep_uploaded, load_run
 from ui.work import Task
 
 DOCUMENTS = {
@@ -93,7 +93,7 @@ def test_folders_are_held_out_by_default_if_there_are_twenty(open_app: OpenApp) 
     # The folders of the corpus are compared with nothing else.
     assert stored.newness is not None
     assert stored.newness.unseen_by_folder is None
-    kept = run_corpus(stored.id)
+    kept = stored.came_from
     assert kept is not None
     assert kept.origin.held_out_by is None
     assert open_app("train", run=stored.id).selectbox(key="corpus_held_by").value == USUAL
@@ -118,7 +118,7 @@ def test_all_rows_of_some_authors_are_held_out(open_app: OpenApp) -> None:
     assert stored.held_out.how == HeldOut("column:author", 1, 0.0)
     assert stored.run.origin.split is not None
     assert stored.run.origin.split.by == "column:author"
-    kept = run_corpus(stored.id)
+    kept = stored.came_from
     assert kept is not None
     assert kept.corpus is not None
     assert set(kept.corpus.columns) == {"author"}

@@ -16,7 +16,6 @@ from streamlit.testing.v1.element_tree import Block
 
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
-from bpe_core.files import store_folder
 from bpe_core.formats import FOLDER, find_reader
 from bpe_core.pretokenizers import pretokenizers
 from tests.app.pages import OpenApp, errors, in_address, page_text, paste, upload
@@ -30,7 +29,6 @@ from tests.app.training import (
 )
 from tests.waiting import MAX_WAIT_SECONDS, wait_until
 from ui.look.labels import GLOSSARY
-from ui.merge_loop import player_run
 from ui.run import downloads
 from ui.storage import HELD_OUT_SEED, SAMPLE_RUN_ID, CorpusOrigin, Trained, load_run, store_run
 from ui.storage.run_store import MAX_UNCLAIMED
@@ -188,23 +186,6 @@ def test_held_out_text_is_shown_to_be_like_the_training_text(open_app: OpenApp) 
     assert f"{held_out.n_bytes:,} more bytes from 3 documents are held out." in page_text(app)
     train(app)
     assert bars(app, 1) == drawn
-
-
-def test_a_damaged_training_text_costs_its_ribbon_alone(open_app: OpenApp) -> None:
-    training, held_out = bpe.Corpus.from_text(RHYME).split(0.1)
-    run = bpe.train(training, SMALL)
-    run_id = store_run(Trained("Rhyme", run, held_out, training=training))
-    path = store_folder() / run_id / "training_text.json.gz"
-    path.write_bytes(b"\x1f\x8b broken")
-    app = open_app(run=run_id)
-    assert not app.error
-    (ribbon,) = component(app, "bpe.ribbons")["texts"]
-    assert ribbon["name"] == "Never seen"
-    assert app.get("plotly_chart")
-    assert "For engineers: download the tokenizer" in [each.label for each in app.expander]
-    end = player_run.find_end(load_run(run_id))
-    assert end["next"]
-    assert "ribbon" not in end
 
 
 @pytest.mark.parametrize(

@@ -23,13 +23,11 @@ from ui.storage import (
     load_run,
     load_text,
     read_base,
-    run_corpus,
     store_run,
-    training_text,
 )
 from ui.storage.keeping import sweep_store
 
-OF_RUN = ("details.json", "held_out_tokens_after.npy", "name.json", "run.npz")
+OF_RUN = ("entry.json.gz", "held_out_tokens_after.npy", "name.json", "run.npz")
 
 pytestmark = pytest.mark.usefixtures("store")
 
@@ -92,7 +90,7 @@ def test_commands_and_pages_go_on(put: object, name: str, has_manifest: bool, st
         assert f"{name} of {id} is not a regular file." in found
         assert run("export", id, "--out", str(store / "a.zip"))[0] == 1
     run("export", id, "--out", str(store / "a.json"), "--format", "native")
-    for read in (load_run, find_run_name, training_text, run_corpus):
+    for read in (load_run, find_run_name):
         try:
             read(id)
         except bpe.BpeError:

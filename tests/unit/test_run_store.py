@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -35,9 +36,9 @@ from ui.storage import (
     run_store,
     store_run,
     store_run_to_show,
-    training_text,
 )
 from ui.storage.keeping import sweep_store
+from ui.storage.run_files import ENTRY
 from ui.storage.run_store import MAX_UNCLAIMED, RunDeletedError, RunNotFoundError
 
 TEXT = "hug hugs pug pugs\n" * 40 + "naïve 日本 \U0001f9e9\n" * 20
@@ -69,9 +70,8 @@ def test_a_stored_run_loads_unchanged() -> None:
     assert stored.held_out_tokens_after is not None
     np.testing.assert_array_equal(stored.held_out_tokens_after, run.tokens_after_on(held_out))
     assert stored.compositions == (training.composition(), held_out.composition())
-    text = training_text(stored.id)
-    assert text is not None
-    assert text.corpus.places == training.places
+    assert stored.training_text is not None
+    assert stored.training_text.corpus.places == training.places
 
 
 def test_a_run_has_the_time_at_which_it_was_stored() -> None:
@@ -86,8 +86,27 @@ def test_a_run_has_the_time_at_which_it_was_stored() -> None:
 
 def rewrite(path: Path, text: str) -> None:
     """Replace a file of an entry and renew the checksums, as if it had been stored like that."""
-    path.write_text(text, "utf-8")
+    data = text.encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     write_manifest(path.parent)
+
+
+ORIGIN: dict[str, object] = {
+    "origin": {"source": "upload", "sample_id": "", "held_out_percent": 8},
+    "n_bytes": 3,
+    "sha256": bpe.Corpus.from_text("hug").sha256,
+    "corpus": {"documents": ["hug"], "names": [""]},
+}
+OF_ORIGIN = (
+    ("origin", {"source": "disk", "sample_id": "", "held_out_percent": 8}),
+    ("origin", {"source": "upload", "sample_id": "", "held_out_percent": 100}),
+    ("origin", []),
+    ("sha256", "0" * 64),
+    ("corpus", {"documents": ["other"], "names": ["x"]}),
+    ("corpus", {"documents": [1], "names": ["x"]}),
+    ("corpus", {"documents": ["a"], "names": []}),
+    ("n_bytes", None),
+)
 
 
 @pytest.mark.parametrize(
@@ -96,39 +115,40 @@ def rewrite(path: Path, text: str) -> None:
         *({"trained_at": time} for time in ("yesterday", "", 5, [], "9" * 10_000)),
         {"title": 5},
         {"title": None},
-        {"documents": [5], "names": ["a"]},
-        *({"places": places} for places in ([[0, 1]] * 99, [1])),
         *({"compositions": compositions} for compositions in ([1, 2], {})),
+        {"held_out": {"documents": [5], "names": ["a"]}},
+        *(
+            {"held_out": {"documents": ["a"], "names": ["a"], "places": places}}
+            for places in ([[0, 1]] * 99, [1])
+        ),
+        {"text": {"documents": ["other"], "names": ["a"], "is_whole": True}},
+        *({"origin": {**ORIGIN, name: value}} for name, value in OF_ORIGIN),
+        {"origin": None, "check": {"documents": [], "names": [], "tokenizer": {}}},
         "[" * 100_000,
     ],
-    ids=lambda details: str(details)[:40],
+    ids=lambda details: str(details)[:80],
 )
-def test_invalid_details_are_reported_as_damage(
+def test_an_invalid_entry_is_reported_as_damage(
     store: Path, details: dict[str, object] | str
 ) -> None:
     _, held_out = bpe.Corpus.from_text(TEXT).split(0.2)
     run_id = store_run(Trained("Hugs", hugs(), held_out))
-    path = store / run_id / "details.json"
-    if isinstance(details, dict):
-        details = json.dumps(json.loads(path.read_text()) | details)
-    rewrite(path, details)
+    path = store / run_id / ENTRY
+    written = json.loads(gzip.decompress(path.read_bytes()))
+    rewrite(path, json.dumps(written | {"origin": ORIGIN}))
+    assert load_run(run_id).came_from is not None
+    server_cache.forget()
+    rewrite(path, json.dumps(written | details) if isinstance(details, dict) else details)
     with pytest.raises(bpe.FormatError, match="The run stored at this address is damaged"):
         load_run(run_id)
 
 
-def test_a_run_of_an_earlier_version_has_no_time_no_composition_and_no_positions(
-    store: Path,
-) -> None:
-    training, held_out = bpe.Corpus.from_text(TEXT).split(0.2)
-    run_id = store_run(Trained("Hugs", hugs(), held_out, training=training))
-    path = store / run_id / "details.json"
-    details = json.loads(path.read_text("utf-8"))
-    del details["trained_at"], details["places"], details["compositions"]
-    path.write_text(json.dumps(details), "utf-8")
-    (path.parent / MANIFEST).unlink()
-    stored = load_run(run_id)
-    assert (stored.trained_at, stored.compositions) == (None, None)
-    assert (stored.held_out, stored.held_out.places) == (held_out, ())
+def test_a_run_of_an_earlier_version_is_refused_in_a_sentence(store: Path) -> None:
+    run_id = store_run(Trained("Hugs", hugs(), NOTHING))
+    (store / run_id / ENTRY).rename(store / run_id / "details.json")
+    write_manifest(store / run_id)
+    with pytest.raises(bpe.FormatError, match=r"by an earlier version .* Train again\."):
+        load_run(run_id)
 
 
 def test_the_name_of_a_run_is_read_without_loading_the_run(
@@ -189,10 +209,8 @@ def test_a_deleted_run_is_gone_from_disk_and_memory_and_its_address_says_so(stor
         store_run_to_show(Trained("Hugs", hugs(), NOTHING, training=training)) for _ in range(2)
     )
     assert load_run(run_id).title == "Hugs"
-    assert training_text(run_id)
     delete_run(run_id)
     assert {path.name for path in store.iterdir()} == {other, f"deleted-{run_id}"}
-    assert training_text.find(run_id) is None
     for find in (load_run, find_run_name, delete_run, lambda id: rename_run(id, "Pugs")):
         with pytest.raises(RunDeletedError, match="deleted by the visitor who trained it"):
             find(run_id)
@@ -329,7 +347,7 @@ def test_a_run_that_cannot_be_stored_stays_in_memory(
     assert stored.run is hugs()
     assert stored.held_out_tokens_after is not None
     assert "disk is full" in stored.not_kept
-    assert training_text(stored.id) is None
+    assert stored.training_text is not None
     note_opened(stored.id)
 
 
@@ -371,7 +389,7 @@ def test_the_curves_shared_by_all_sessions_are_read_only() -> None:
             array[0] = 1
 
 
-@pytest.mark.parametrize("name", ["run.npz", "details.json", "held_out_tokens_after.npy"])
+@pytest.mark.parametrize("name", ["run.npz", ENTRY, "held_out_tokens_after.npy"])
 @pytest.mark.parametrize("content", [b"", b"{}", b"PK\x03\x04 no archive"])
 def test_a_damaged_run_is_refused(store: Path, name: str, content: bytes) -> None:
     _, held_out = bpe.Corpus.from_text(TEXT).split(0.2, seed=0)

@@ -40,10 +40,8 @@ from ui.storage import (
     load_run,
     load_sentences,
     load_text,
-    run_store,
     start_sweeping,
     store_run,
-    training_text,
     upload_store,
 )
 from ui.storage.keeping import kept_folder, sweep_hourly, sweep_store
@@ -70,7 +68,7 @@ def test_each_file_of_a_run_has_a_checksum(store: Path) -> None:
     folder = store / kept_run()
     listed = json.loads((folder / MANIFEST).read_bytes())["files"]
     assert {*listed, MANIFEST} == {path.name for path in folder.iterdir()}
-    assert len(listed) == 5
+    assert len(listed) == 4
     assert check_files(folder)
 
 
@@ -121,16 +119,6 @@ def test_a_missing_file_of_a_run_is_noticed(store: Path) -> None:
     assert load_run(run_id).held_out_tokens_after is None
 
 
-def test_a_damaged_training_text_leaves_the_run_readable(store: Path) -> None:
-    run_id = kept_run()
-    assert training_text(run_id) is not None
-    run_store.training_text.clear()
-    flip_a_bit(store / run_id / "training_text.json.gz")
-    assert load_run(run_id).title == "Hugs"
-    with pytest.raises(bpe.FormatError, match="training text kept with this run is damaged"):
-        training_text(run_id)
-
-
 def test_altered_sentences_and_texts_are_noticed(store: Path) -> None:
     sentences, text = keep_sentences(TABLE), keep_text("hug")
     for upload_id in (sentences, text):
@@ -148,7 +136,6 @@ def test_entries_of_earlier_versions_have_no_manifest_and_are_read(store: Path) 
         assert not check_files(folder)
     assert load_run(run_id).title == "Hugs"
     assert find_run_name(run_id).title == "Hugs"
-    assert training_text(run_id) is not None
     assert load_text(text_id) == "hug"
     assert keep_text("pug", instead_of=text_id) == text_id
     assert load_text(text_id) == "pug"
@@ -313,7 +300,6 @@ def test_another_users_store_is_answered_with_a_message(
     loads: list[Callable[[], object]] = [
         lambda: load_run(run_id),
         lambda: find_run_name(run_id),
-        lambda: training_text(run_id),
         lambda: load_text(text_id),
         entries,
     ]

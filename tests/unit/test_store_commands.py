@@ -65,7 +65,6 @@ def test_a_title_cannot_control_the_terminal() -> None:
 def test_entries_whose_files_are_damaged_are_listed_too(store: Path) -> None:
     run_id, text = kept_run(), keep_text("hug")
     (store / run_id / "name.json").write_bytes(b"[")
-    (store / run_id / "details.json").write_bytes(b"{}")
     (store / f"upload-{text}" / "details.json").write_bytes(b"[]")
     result = succeed("list")
     assert len(result.stdout.splitlines()) == 2
@@ -134,10 +133,10 @@ def test_a_damaged_entry_is_not_exported(
     store: Path, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     run_id = kept_run()
-    flip_a_bit(store / run_id / "details.json")
+    flip_a_bit(store / run_id / "entry.json.gz")
     result = run("export", run_id, "--out", tmp_path / "out", *options)
     assert result.exit_code == 1
-    assert "details.json" in result.stderr
+    assert "entry.json.gz" in result.stderr
     assert not (tmp_path / "out").exists()
 
 

@@ -49,7 +49,7 @@ from ui.corpus import open_to_hold_out
 from ui.look import CONFIG, counted, definitions, escape_markdown, plain_markdown, plain_text
 from ui.run import csv_table, draw_run_ribbons, offer_csv, offer_pictures
 from ui.shell import address, choose_one, frame, workspace
-from ui.storage import SAMPLE_RUN_ID, StoredRun, folder_check
+from ui.storage import SAMPLE_RUN_ID, StoredRun
 from ui.tokenizers import Member, shelf
 
 TITLES: Final[dict[Division, str]] = {
@@ -284,7 +284,7 @@ def _units_named(how: HeldOut | None, n: int) -> str:
 
 def _on_folders(stored: StoredRun, gain: TokenSaving, members: Sequence[Member], place: int) -> str:
     """Return the same figure on folders that training never saw; empty if it was not measured."""
-    check = folder_check(stored.id)
+    check = stored.by_folder
     if check is None or members[0].encoder.fingerprint != stored.run.tokenizer.fingerprint:
         return ""
     pair = [check.tokenizer, members[place].encoder]

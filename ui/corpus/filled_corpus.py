@@ -24,7 +24,6 @@ from ui.storage import (
     StoredRun,
     load_text,
     load_uploaded,
-    run_corpus,
     text_title,
 )
 
@@ -125,10 +124,7 @@ def fill_from_run(stored: StoredRun) -> dict[str, str | float]:
     If it is not kept, no other corpus takes its place: the form says which one it was.
     """
     title = text_title(stored.base, stored.title)
-    try:
-        kept = run_corpus(stored.id)
-    except BpeError:
-        kept = None
+    kept = stored.came_from
     if kept is None:
         return _without_corpus(
             "upload",

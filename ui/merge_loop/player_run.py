@@ -34,7 +34,7 @@ from ui.components import merge_player
 from ui.host import cached
 from ui.look import counted, plain_text
 from ui.run import results
-from ui.storage import StoredRun, load_run, training_text
+from ui.storage import StoredRun, load_run
 
 _FOLDER = Path(merge_player.__file__).parent
 _MAX_TITLE_LENGTH = 200
@@ -228,10 +228,10 @@ def _packed(run_id: str, starts: Sequence[int]) -> bytes:
 def find_end(stored: StoredRun) -> dict[str, object]:
     """Return what the player's last frame shows: the text's beginning, and three ways on."""
     end: dict[str, object] = {"next": [asdict(each) for each in next_steps(stored)]}
-    # A damaged text has no ribbon, nor has one that is too strange for the tokenizer.
-    with suppress(BpeError):
-        text = training_text(stored.id)
-        if text is not None and text.corpus.documents:
+    text = stored.training_text
+    if text is not None and text.corpus.documents:
+        # A text that is too strange for the tokenizer has no ribbon.
+        with suppress(BpeError):
             beginning = first_bytes(text.corpus.documents[0], _MAX_RIBBON_BYTES)
             end["ribbon"] = pack_ribbon(stored.run.tokenizer, beginning)
     return end

@@ -12,7 +12,6 @@ import streamlit as st
 
 from bpe_core.comparison import division_words
 from bpe_core.corpus import Corpus, FiledCorpus
-from bpe_core.errors import BpeError
 from bpe_core.runs import SampleFigures, check_parts
 from ui.components import ChartPicture, FigureRow, figure_table
 from ui.corpus import ReadUploads
@@ -34,7 +33,7 @@ from ui.look import (
 from ui.pair_frequencies.words import sample_csv
 from ui.run import draw_title, offer_csv, offer_pictures
 from ui.shell import frame, workspace
-from ui.storage import StoredRun, divide, run_corpus, training_text
+from ui.storage import StoredRun, divide
 from ui.work import Progress, Status, Task, WorkKind, begin_button, queue, show_work
 
 MAX_BYTES: Final = 64_000_000
@@ -69,10 +68,7 @@ def stored_text(stored: StoredRun, uploaded: Corpus | FiledCorpus | None) -> Div
     run = stored.run
     if run.base is not None:
         return "This run extends a tokenizer, and only training from scratch can be checked."
-    try:
-        kept, corpus = training_text(stored.id), run_corpus(stored.id)
-    except BpeError as error:
-        return str(error)
+    kept, corpus = stored.training_text, stored.came_from
     if kept is not None and kept.is_whole:
         if not kept.corpus.n_bytes:
             return (

@@ -34,7 +34,7 @@ from ui.components import (
 from ui.host import cached, fragment
 from ui.look import CONFIG, charts, counted, plain_markdown, size_text
 from ui.shell import frame
-from ui.storage import StoredRun, load_run, training_text
+from ui.storage import StoredRun, load_run
 from ui.work import JobStatus, TrainingReport, duration, jobs
 
 TRAINING, HELD_OUT = "Training text", "Held out"
@@ -332,15 +332,6 @@ def _ribbon(run_id: str, beginning: str) -> dict[str, object] | None:
     return None
 
 
-@cached()
-def _beginning_seen(run_id: str) -> str:
-    """Return how the text begins that was trained on; empty if it is damaged or not kept."""
-    with suppress(BpeError):
-        seen = training_text(run_id)
-        return "" if seen is None else _beginning(seen.corpus.documents)
-    return ""
-
-
 def _beginning(documents: Sequence[str]) -> str:
     beginnings = (text[:_RIBBON_BYTES] for text in documents[:_MAX_RIBBON_DOCUMENTS])
     return first_bytes("".join(beginnings), _RIBBON_BYTES)
@@ -348,7 +339,8 @@ def _beginning(documents: Sequence[str]) -> str:
 
 def draw_run_ribbons(run_id: str, *others: tuple[str, Sequence[str]], key: str) -> None:
     """Draw how a run's text begins, and other documents under their names: a bar for each token."""
-    texts = [("Seen in training", _beginning_seen(run_id))]
+    seen = load_run(run_id).training_text
+    texts = [("Seen in training", "" if seen is None else _beginning(seen.corpus.documents))]
     texts += [(name, _beginning(documents)) for name, documents in others]
     drawn = [(name, _ribbon(run_id, beginning)) for name, beginning in texts]
     if ribbons := [(name, ribbon) for name, ribbon in drawn if ribbon is not None]:

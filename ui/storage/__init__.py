@@ -35,16 +35,13 @@ if TYPE_CHECKING:
         Trained,
         delete_run,
         find_run_name,
-        folder_check,
         in_memory_run,
         is_stored,
         load_run,
         note_opened,
         rename_run,
-        run_corpus,
         store_run,
         store_run_to_show,
-        training_text,
         write_run,
     )
     from ui.storage.upload_store import (

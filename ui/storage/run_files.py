@@ -1,32 +1,31 @@
-"""JSON files of a run's folder, read as values of declared types.
+"""What is stored of a run next to its training, as values of declared types.
 
-They hold its name, where its corpus came from, the corpus if it is small, the beginning of the text
-it was trained on, a check on folders, and the tokenizer that it extends. Large ones are packed with
-gzip; all are checked against the folder's manifest.
+A run's folder has its entry, one packed file: the held-out text, where the corpus came from, the
+corpus if it is small, the beginning of the text that was trained on, and a check on folders. Its
+name is a file of its own, which is read for lists and can be replaced. Both are checked against the
+folder's manifest.
 """
 
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 
 from bpe_core.adapting import DEFAULT_COVERAGE
-from bpe_core.corpus import Corpus, HeldOut, Place
+from bpe_core.corpus import Composition, Corpus, HeldOut, Place
 from bpe_core.errors import BpeError, FormatError
 from bpe_core.files import (
     ARRAY_DAMAGE,
     NAME,
     read_checked,
     read_regular,
-    refused_as_not_permitted,
     replace_file,
 )
 from bpe_core.formats import dumps, loads, read_config, tokenizer_from_dict, tokenizer_to_dict
@@ -107,11 +106,24 @@ def read_base(folder: Path) -> Tokenizer:
     return loads({_BASE_FILE: data})
 
 
-Value = TypeVar("Value")
+ENTRY: Final = "entry.json.gz"
+ENTRY_DAMAGE: Final = (*ARRAY_DAMAGE, RecursionError, zlib.error, BpeError)
+"""What reading a damaged entry raises, and using its values."""
+
+
+class EarlierFormatError(BpeError):
+    """A folder has no entry: earlier versions stored it as several files."""
+
+
+class Compositions(NamedTuple):
+    """The compositions of both texts; None for held-out text if there is none."""
+
+    training: Composition
+    held_out: Composition | None
 
 
 class StoredCorpus(msgspec.Struct, frozen=True):
-    """A corpus without the notes and encodings of its files; earlier versions stored less."""
+    """A corpus without the notes and encodings of its files."""
 
     documents: tuple[str, ...]
     names: tuple[str, ...]
@@ -148,47 +160,6 @@ def corpus_fields(corpus: Corpus) -> dict[str, Any]:
     }
 
 
-def write_packed(path: Path, value: object) -> None:
-    """Write a value as packed JSON; raises OSError."""
-    # Without a timestamp, so that the same value makes the same file.
-    path.write_bytes(gzip.compress(msgspec.json.encode(value), mtime=0))
-
-
-def read_packed(folder: Path, name: str, type: type[Value]) -> Value:
-    """Return the value of a file of a run's folder; call it within `named_damage`.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, named_damage("The word"):
-    ...     write_packed(Path(folder, "word.json.gz"), {"hug": 3})
-    ...     read_packed(Path(folder), "word.json.gz", dict[str, int])
-    {'hug': 3}
-    """
-    return msgspec.json.decode(gzip.decompress(read_checked(folder, name)), type=type)
-
-
-@contextmanager
-def named_damage(what: str) -> Generator[None]:
-    """Raise a FormatError for a damaged file, and a NotPermittedError for another user's.
-
-    Covers the reading of the file and the use of its value. `what` begins the message.
-
-    >>> with named_damage("The corpus kept with this run"):
-    ...     {}["origin"]
-    Traceback (most recent call last):
-    bpe_core.errors.FormatError: The corpus kept with this run is damaged.
-    """
-    with refused_as_not_permitted(what):
-        try:
-            yield
-        except PermissionError:
-            raise
-        except (*ARRAY_DAMAGE, RecursionError, zlib.error, BpeError) as error:
-            raise FormatError(f"{what} is damaged.") from error
-
-
-_CHECK_FILE = "by_folder.json.gz"
-
-
 @dataclass(frozen=True, slots=True)
 class FolderCheck:
     """A tokenizer trained with a run's settings while whole folders were held out."""
@@ -198,31 +169,6 @@ class FolderCheck:
     """The documents of those folders."""
 
 
-class _StoredCheck(StoredCorpus, frozen=True, kw_only=True):
-    tokenizer: dict[str, Any]
-
-
-def write_folder_check(folder: Path, check: FolderCheck) -> None:
-    """Write a check into the folder of its run; raises OSError."""
-    tokenizer = tokenizer_to_dict(check.tokenizer)
-    write_packed(
-        folder / _CHECK_FILE, _StoredCheck(tokenizer=tokenizer, **corpus_fields(check.held_out))
-    )
-
-
-def read_folder_check(folder: Path) -> FolderCheck | None:
-    """Return the check that is stored with a run, or None; raises FormatError if it is damaged."""
-    with named_damage("The check on held-out folders"):
-        if not (folder / _CHECK_FILE).is_file():
-            return None
-        stored = read_packed(folder, _CHECK_FILE, _StoredCheck)
-        # Earlier versions stored no places: these are whole documents.
-        places = stored.places or (Place(0, 1),) * len(stored.documents)
-        held_out = msgspec.structs.replace(stored, places=places).corpus()
-        return FolderCheck(tokenizer_from_dict(stored.tokenizer), held_out)
-
-
-_ORIGIN_FILE = "corpus.json.gz"
 MAX_CHARACTERS_KEPT = 2_000_000
 Source = Literal["sample", "upload", "paste", "words"]
 
@@ -252,45 +198,146 @@ class RunCorpus:
     corpus: Corpus | None
     """None if it is a sample or was too large to be stored."""
 
+    @classmethod
+    def of(cls, origin: CorpusOrigin, corpus: Corpus) -> RunCorpus:
+        """Return what is stored: the corpus too if it is small and not a sample."""
+        words = corpus.word_counts
+        n_characters = corpus.n_characters if words is None else sum(map(len, words))
+        is_stored = (
+            origin.source != "sample"
+            and n_characters <= MAX_CHARACTERS_KEPT
+            # Its words alone would be another corpus.
+            and not corpus.is_counted
+        )
+        return cls(origin, corpus.n_bytes, corpus.sha256, corpus if is_stored else None)
 
-class _StoredOrigin(msgspec.Struct):
+
+# More than is searched, so that the end of the stored part is never mistaken for the text's end.
+MAX_KEPT = MAX_SEARCHED + 2_000
+"""The number of characters stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingText:
+    """The documents of a training text, or the first of them; none for weighted words."""
+
+    corpus: Corpus
+    is_whole: bool
+    """False if only the beginning of the text is stored."""
+
+    @classmethod
+    def of(cls, training: Corpus) -> TrainingText:
+        """Return the first MAX_KEPT characters."""
+        documents: list[str] = []
+        room = MAX_KEPT
+        for document in training.documents:
+            if room <= 0:
+                break
+            documents.append(document[:room])
+            room -= len(document)
+        n = len(documents)
+        kept = Corpus(tuple(documents), training.names[:n], places=training.places[:n])
+        return cls(kept, is_whole=room >= 0 and n == len(training.documents))
+
+
+class _StoredOrigin(msgspec.Struct, frozen=True):
     origin: CorpusOrigin
     n_bytes: int
     sha256: str
     corpus: StoredCorpus | None
 
 
-def write_run_corpus(folder: Path, origin: CorpusOrigin, corpus: Corpus) -> None:
-    """Store the origin of a corpus, and the corpus if it is small and not a sample."""
-    words = corpus.word_counts
-    n_characters = corpus.n_characters if words is None else sum(map(len, words))
-    is_stored = (
-        origin.source != "sample"
-        and n_characters <= MAX_CHARACTERS_KEPT
-        # Its words alone would be another corpus.
-        and not corpus.is_counted
-    )
-    stored = StoredCorpus(**corpus_fields(corpus)) if is_stored else None
-    write_packed(
-        folder / _ORIGIN_FILE, _StoredOrigin(origin, corpus.n_bytes, corpus.sha256, stored)
-    )
+class _StoredText(StoredCorpus, frozen=True, kw_only=True):
+    is_whole: bool
 
 
-def read_run_corpus(folder: Path) -> RunCorpus | None:
-    """Return what is stored of a run's corpus; None for a run of an earlier version.
+class _StoredCheck(StoredCorpus, frozen=True, kw_only=True):
+    tokenizer: dict[str, Any]
 
-    Raises FormatError if the file is damaged or holds another corpus than it names, and
-    NotPermittedError if it belongs to another user.
-    """
-    with named_damage("The corpus kept with this run"):
-        if not (folder / _ORIGIN_FILE).is_file():
+
+class StoredEntry(msgspec.Struct, frozen=True):
+    """A run's entry as it is written; its methods return the parts, or raise what is damaged."""
+
+    title: str
+    """Its first; a run that was renamed has another in the file of its name."""
+    held_out: StoredCorpus
+    trained_at: datetime | None = None
+    compositions: Compositions | None = None
+    newness: tuple[float | None, float | None] | None = None
+    """None stands for nan, which JSON cannot hold."""
+    base: BaseName | None = None
+    origin: _StoredOrigin | None = None
+    text: _StoredText | None = None
+    check: _StoredCheck | None = None
+
+    def came_from(self) -> RunCorpus | None:
+        """Return the corpus that the run was trained on."""
+        if (kept := self.origin) is None:
             return None
-        kept = read_packed(folder, _ORIGIN_FILE, _StoredOrigin)
         check_held_out_by(kept.origin.held_out_by)
         corpus = None if kept.corpus is None else kept.corpus.corpus()
-    if corpus is not None and corpus.sha256 != kept.sha256:
-        raise FormatError("The corpus kept with this run is not the one it was trained on.")
-    return RunCorpus(kept.origin, kept.n_bytes, kept.sha256, corpus)
+        if corpus is not None and corpus.sha256 != kept.sha256:
+            raise FormatError("The corpus kept with this run is not the one it was trained on.")
+        return RunCorpus(kept.origin, kept.n_bytes, kept.sha256, corpus)
+
+    def training_text(self, sha256: str) -> TrainingText | None:
+        """Return the beginning of the text with this digest, which the run was trained on."""
+        if self.text is None:
+            return None
+        corpus = self.text.corpus()
+        if self.text.is_whole and corpus.documents and corpus.sha256 != sha256:
+            raise FormatError("The text kept with this run is not the one it was trained on.")
+        return TrainingText(corpus, self.text.is_whole)
+
+    def by_folder(self) -> FolderCheck | None:
+        """Return the check on folders that training never saw."""
+        if self.check is None:
+            return None
+        return FolderCheck(tokenizer_from_dict(self.check.tokenizer), self.check.corpus())
+
+
+def stored_origin(kept: RunCorpus | None) -> _StoredOrigin | None:
+    """Return a run's corpus as its entry holds it."""
+    if kept is None:
+        return None
+    corpus = None if kept.corpus is None else StoredCorpus(**corpus_fields(kept.corpus))
+    return _StoredOrigin(kept.origin, kept.n_bytes, kept.sha256, corpus)
+
+
+def stored_text(kept: TrainingText | None) -> _StoredText | None:
+    """Return a training text as an entry holds it."""
+    if kept is None:
+        return None
+    return _StoredText(**corpus_fields(kept.corpus), is_whole=kept.is_whole)
+
+
+def stored_check(check: FolderCheck | None) -> _StoredCheck | None:
+    """Return a check on folders as an entry holds it."""
+    if check is None:
+        return None
+    return _StoredCheck(
+        **corpus_fields(check.held_out), tokenizer=tokenizer_to_dict(check.tokenizer)
+    )
+
+
+def write_entry(folder: Path, entry: StoredEntry) -> None:
+    """Write the entry of a run into its folder; raises OSError."""
+    # Without a timestamp, so that the same entry makes the same file.
+    (folder / ENTRY).write_bytes(gzip.compress(msgspec.json.encode(entry), mtime=0))
+
+
+def read_entry(folder: Path) -> StoredEntry:
+    """Return the entry in a run's folder; raises EarlierFormatError, or one of ENTRY_DAMAGE.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_entry(Path(folder), StoredEntry("Hugs", StoredCorpus(("hug",), ("",))))
+    ...     read_entry(Path(folder)).held_out.documents
+    ('hug',)
+    """
+    if not os.path.lexists(folder / ENTRY):
+        raise EarlierFormatError
+    return msgspec.json.decode(gzip.decompress(read_checked(folder, ENTRY)), type=StoredEntry)
 
 
 class _StoredName(msgspec.Struct):
@@ -324,57 +371,3 @@ def read_run_name(folder: Path) -> RunName | None:
     except (OSError, ValueError, OverflowError, RecursionError, BpeError):
         return None
     return RunName(folder.name, found.title, found.vocab_size, config, time)
-
-
-_TEXT_FILE = "training_text.json.gz"
-# More than is searched, so that the end of the stored part is never mistaken for the text's end.
-MAX_KEPT = MAX_SEARCHED + 2_000
-"""The number of characters stored."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingText:
-    """The documents of a training text, or the first of them."""
-
-    corpus: Corpus
-    is_whole: bool
-    """False if only the beginning of the text is stored."""
-
-
-class _StoredText(StoredCorpus, frozen=True, kw_only=True):
-    is_whole: bool
-
-
-def write_training_text(folder: Path, training: Corpus) -> None:
-    """Store the first MAX_KEPT characters; store no text for weighted words."""
-    documents: list[str] = []
-    room = MAX_KEPT
-    for document in training.documents:
-        if room <= 0:
-            break
-        documents.append(document[:room])
-        room -= len(document)
-    n = len(documents)
-    kept = _StoredText(
-        documents=tuple(documents),
-        names=training.names[:n],
-        places=training.places[:n],
-        is_whole=room >= 0 and n == len(training.documents),
-    )
-    write_packed(folder / _TEXT_FILE, kept)
-
-
-def read_training_text(folder: Path, sha256: str) -> TrainingText | None:
-    """Return the text stored in a run's folder, or None, as in older runs.
-
-    `sha256` is the digest of the training text. Raises FormatError if the file is damaged or holds
-    another text, and NotPermittedError if it belongs to another user.
-    """
-    with named_damage("The training text kept with this run"):
-        if not (folder / _TEXT_FILE).is_file():
-            return None
-        kept = read_packed(folder, _TEXT_FILE, _StoredText)
-        corpus = kept.corpus()
-    if kept.is_whole and corpus.documents and corpus.sha256 != sha256:
-        raise FormatError("The text kept with this run is not the one it was trained on.")
-    return TrainingText(corpus, kept.is_whole)

@@ -11,19 +11,16 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 from weakref import WeakValueDictionary
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.comparison import Newness
-from bpe_core.corpus import Composition, Corpus, HeldOut
+from bpe_core.corpus import Composition, Corpus
 from bpe_core.errors import BpeError, FormatError, NewerFormatError, NotKeptError
 from bpe_core.files import (
-    ARRAY_DAMAGE,
-    DETAILS,
     RUN,
     check_files,
     delete_for_owner,
@@ -31,7 +28,6 @@ from bpe_core.files import (
     is_id,
     new_id,
     open_regular,
-    read_regular,
     refused_as_not_permitted,
     store_folder,
     touch,
@@ -43,21 +39,25 @@ from ui.host import cached, server_cache
 from ui.look import RunName
 from ui.storage.keeping import kept_folder, new_folder, os_errors_as_not_kept
 from ui.storage.run_files import (
+    ENTRY,
+    ENTRY_DAMAGE,
     BaseName,
+    Compositions,
     CorpusOrigin,
+    EarlierFormatError,
     FolderCheck,
     RunCorpus,
     StoredCorpus,
+    StoredEntry,
     TrainingText,
     corpus_fields,
-    read_folder_check,
-    read_run_corpus,
+    read_entry,
     read_run_name,
-    read_training_text,
-    write_folder_check,
-    write_run_corpus,
+    stored_check,
+    stored_origin,
+    stored_text,
+    write_entry,
     write_run_name,
-    write_training_text,
 )
 
 SAMPLE_RUN_ID = "sample"
@@ -80,13 +80,6 @@ class RunNotFoundError(BpeError):
 
 class RunDeletedError(RunNotFoundError):
     """The visitor who trained the run with this id deleted it."""
-
-
-class Compositions(NamedTuple):
-    """The compositions of both texts; None for held-out text if there is none."""
-
-    training: Composition
-    held_out: Composition | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +117,19 @@ class StoredRun:
     """int64[n_merges + 1]: the held-out text's number of tokens after each merge; None if the text
     is empty or counting was cancelled."""
     trained_at: datetime | None = None
-    """When it was stored; None for the sample and for runs stored before times were recorded."""
+    """When it was stored; None for the sample."""
     compositions: Compositions | None = None
-    """What the training text and the held-out text consist of; None for a run stored before that
-    was kept."""
+    """What the training text and the held-out text consist of."""
     base: BaseName | None = None
     """What the tokenizer that the run extends is called; None for a run from scratch."""
     newness: Newness | None = None
-    """How new the held-out text is; None for a run stored before that was measured."""
+    """How new the held-out text is; None if that was not measured."""
+    came_from: RunCorpus | None = None
+    """The corpus, if it is small, and where it came from."""
+    training_text: TrainingText | None = None
+    """The beginning of the training text."""
     by_folder: FolderCheck | None = None
-    """The check on folders of a run that is in memory only: see `folder_check`."""
+    """The same settings on folders that training never saw; None if that was not measured."""
     not_kept: str = ""
     """Why the run is in memory only, as a sentence for the visitor; empty if it is on disk."""
 
@@ -142,24 +138,6 @@ class StoredRun:
         """The name that distinguishes it from other runs."""
         run = self.run
         return RunName(self.id, self.title, run.tokenizer.vocab_size, run.config, self.trained_at)
-
-
-class _Details(StoredCorpus, frozen=True, kw_only=True):
-    """What is stored of a run besides its training: the held-out text, and what is shown of it."""
-
-    title: str
-    trained_at: datetime | None = None
-    compositions: Compositions | None = None
-    newness: tuple[float | None, float | None] | None = None
-    """None stands for nan, which JSON cannot hold."""
-    base: BaseName | None = None
-
-    def held_out(self) -> Corpus:
-        """Return the held-out text; an earlier version held out blocks, without saying so."""
-        found = self.corpus()
-        if found.places and found.how is None:
-            return replace(found, how=HeldOut("block", found.n_sources, 1.0))
-        return found
 
 
 def store_run(
@@ -183,9 +161,9 @@ def store_run(
     stored = _finished(run_id, trained, datetime.now(UTC), should_stop)
     try:
         with kept_folder(run_id) as folder:
-            _write(folder, stored, trained)
+            _write(folder, stored)
     except NotKeptError as error:
-        unkept = replace(stored, by_folder=trained.by_folder, not_kept=str(error))
+        unkept = replace(stored, not_kept=str(error))
         _in_memory[run_id] = unkept
         _unclaimed.append(unkept)
     if is_shown_next:
@@ -201,7 +179,7 @@ def write_run(folder: Path, trained: Trained) -> None:
     """Write a run as a new folder, which appears only once it is complete."""
     stored = _finished(folder.name, trained, None, None)
     with new_folder(folder) as unfinished:
-        _write(unfinished, stored, trained)
+        _write(unfinished, stored)
 
 
 def _finished(
@@ -226,6 +204,9 @@ def _finished(
         compositions=compose_both(trained.training, held_out),
         base=trained.base,
         newness=trained.newness,
+        came_from=None if trained.came_from is None else RunCorpus.of(*trained.came_from),
+        training_text=None if trained.training is None else TrainingText.of(trained.training),
+        by_folder=trained.by_folder,
     )
 
 
@@ -329,21 +310,22 @@ def _read(run_id: str, folder: Path) -> StoredRun:
             _just_trained.clear()
             return stored
     try:
-        check_files(folder, (RUN, DETAILS, _HELD_OUT_TOKENS))
-        details = msgspec.json.decode(read_regular(folder / DETAILS), type=_Details)
-        stored_at = details.trained_at
-        name = read_run_name(folder)
+        check_files(folder, (RUN, ENTRY, _HELD_OUT_TOKENS))
+        entry, name = read_entry(folder), read_run_name(folder)
+        run = run_archive.load_run(folder / RUN)
         return StoredRun(
             id=run_id,
-            # Its file has the new name of a run that was renamed.
-            title=details.title if name is None else name.title,
-            run=run_archive.load_run(folder / RUN),
-            held_out=details.held_out(),
+            title=entry.title if name is None else name.title,
+            run=run,
+            held_out=entry.held_out.corpus(),
             held_out_tokens_after=_held_out_tokens(folder / _HELD_OUT_TOKENS),
-            trained_at=None if stored_at is None else stored_at.astimezone(UTC),
-            compositions=details.compositions,
-            base=details.base,
-            newness=_newness(details.newness),
+            trained_at=None if entry.trained_at is None else entry.trained_at.astimezone(UTC),
+            compositions=entry.compositions,
+            base=entry.base,
+            newness=_newness(entry.newness),
+            came_from=entry.came_from(),
+            training_text=entry.training_text(run.corpus_sha256),
+            by_folder=entry.by_folder(),
         )
     except PermissionError:
         raise
@@ -352,57 +334,31 @@ def _read(run_id: str, folder: Path) -> StoredRun:
             "The run stored at this address was stored by a newer version of BPE Explorer. Update "
             "BPE Explorer to open it."
         ) from error
+    except EarlierFormatError as error:
+        raise FormatError(
+            "The run stored at this address was stored by an earlier version of BPE Explorer, "
+            "which this one does not read. Train again."
+        ) from error
     # The archive's own message names a path on the server, which visitors must not see.
-    except (*ARRAY_DAMAGE, RecursionError, BpeError) as error:
+    except ENTRY_DAMAGE as error:
         raise FormatError("The run stored at this address is damaged. Train again.") from error
 
 
-@cached()
-def folder_check(run_id: str) -> FolderCheck | None:
-    """Return what a run's settings give on folders never seen, or None if that was not measured.
-
-    Raises what `load_run` raises, and FormatError if the check is damaged.
-    """
-    if (held := in_memory_run(run_id)) is not None:
-        return held.by_folder
-    return read_folder_check(_find_folder(run_id))
-
-
-@cached()
-def training_text(run_id: str) -> TrainingText | None:
-    """Return the stored part of the text that a run was trained on, or None.
-
-    Raises what `load_run` raises, and FormatError if the text is damaged.
-    """
-    return read_training_text(_find_folder(run_id), load_run(run_id).run.corpus_sha256)
-
-
-def run_corpus(run_id: str) -> RunCorpus | None:
-    """Return what is stored of the corpus of a run, or None.
-
-    Raises RunNotFoundError for a malformed id, and FormatError if it is damaged.
-    """
-    return read_run_corpus(_find_folder(run_id))
-
-
-def _write(folder: Path, stored: StoredRun, trained: Trained) -> None:
+def _write(folder: Path, stored: StoredRun) -> None:
     write_whole(folder / RUN, run_archive.run_to_bytes(stored.run))
     write_run_name(folder, stored.name)
-    details = _Details(
-        **corpus_fields(stored.held_out),
+    entry = StoredEntry(
         title=stored.title,
+        held_out=StoredCorpus(**corpus_fields(stored.held_out)),
         trained_at=stored.trained_at,
         compositions=stored.compositions,
         newness=stored.newness,
         base=stored.base,
+        origin=stored_origin(stored.came_from),
+        text=stored_text(stored.training_text),
+        check=stored_check(stored.by_folder),
     )
-    (folder / DETAILS).write_bytes(msgspec.json.encode(details))
-    if trained.training is not None:
-        write_training_text(folder, trained.training)
-    if trained.came_from is not None:
-        write_run_corpus(folder, *trained.came_from)
-    if trained.by_folder is not None:
-        write_folder_check(folder, trained.by_folder)
+    write_entry(folder, entry)
     if stored.held_out_tokens_after is not None:
         np.save(folder / _HELD_OUT_TOKENS, stored.held_out_tokens_after, allow_pickle=False)
 

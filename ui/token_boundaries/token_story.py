@@ -36,7 +36,7 @@ from ui.corpus import OwnReading
 from ui.host import cached, fragment
 from ui.look import plain_markdown, token_label
 from ui.shell import workspace
-from ui.storage import MAX_KEPT, StoredRun, load_run, training_text
+from ui.storage import MAX_KEPT, StoredRun, load_run
 
 MAX_EXPLAINED = 64
 """The longest pre-token, in bytes, whose steps are shown."""
@@ -169,8 +169,8 @@ def _list_steps(word: str, tokenizer: Tokenizer) -> WordSteps:
 
 
 def _lines(run_id: str, token_id: int) -> tuple[tuple[OriginLine, ...], str]:
-    run = load_run(run_id).run
-    kept = training_text(run_id)
+    stored = load_run(run_id)
+    run, kept = stored.run, stored.training_text
     if kept is None:
         return (), "The training text was not kept with this run, so its lines cannot be shown."
     if not kept.corpus.documents:
