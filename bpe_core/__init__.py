@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         read_counts,
         write_counts,
     )
+    from bpe_core.diagnosis import Diff, diff
     from bpe_core.formats import (
         from_huggingface,
         from_tiktoken,
@@ -105,6 +106,7 @@ __all__ = [
     "Corpus",
     "CorpusError",
     "CountsSummary",
+    "Diff",
     "EmptyCorpusError",
     "Encoder",
     "Explanation",
@@ -153,6 +155,7 @@ __all__ = [
     "count_files",
     "count_words",
     "dead_tokens",
+    "diff",
     "encode_corpus",
     "extend",
     "fetch",

@@ -11,6 +11,7 @@ import click
 from bpe_core import __version__
 from bpe_core.cli.adapt import extend, replace, shrink
 from bpe_core.cli.compare import compare
+from bpe_core.cli.diagnose import diff
 from bpe_core.cli.encode import chat, decode, encode, encode_corpus
 from bpe_core.cli.inspect_convert import convert, inspect
 from bpe_core.cli.models import undertrained
@@ -86,6 +87,7 @@ for command in (
     decode,
     chat,
     compare,
+    diff,
     inspect,
     convert,
     extend,

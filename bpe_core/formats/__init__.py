@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     )
     from bpe_core.formats.huggingface import FILE_NAME, for_library, write_huggingface
     from bpe_core.formats.json_files import parse_json
+    from bpe_core.formats.live_merges import list_live_merges
     from bpe_core.formats.load_save import (
         dumps,
         from_huggingface,

@@ -27,6 +27,7 @@ from bpe_core.tokenizer import (
     TAKEN,
     TOO_EARLY,
     Tokenizer,
+    Triple,
     Triples,
     choose_parts,
     merge_steps,
@@ -72,6 +73,26 @@ def find_live_merges(listed: Triples, texts: Mapping[int, str]) -> Triples:
     return listed[np.sort(rank_of[rank_of != _NEVER])]
 
 
+def list_live_merges(tokenizer: Tokenizer) -> list[Triple]:
+    """Return the merges of a tokenizer that can apply, in their order.
+
+    One may come before the merge that makes one of its parts, if that part has two merges of which
+    only the later one can apply.
+
+    >>> vocab = dict(enumerate([b"a", b"b", b"c", b"ab", b"bc"]))
+    >>> dead = [(0, 1, 3), (1, 2, 4), (3, 2, 5), (0, 4, 5)]
+    >>> tokenizer = Tokenizer(vocab=vocab | {5: b"abc"}, merges=dead, pretokenizer="none")
+    >>> list_live_merges(tokenizer)
+    [(0, 1, 3), (1, 2, 4), (3, 2, 5)]
+    """
+    table = tokenizer.table
+    if not table.triples:
+        return []
+    write = to_printable if tokenizer.base == "bytes" else bytes.decode
+    texts = {id: write(table.vocab[id]) for id in {*table.base_ids.values(), *table.made}}
+    return to_list(find_live_merges(to_triples(table.triples), texts))
+
+
 def without_dead_merges(tokenizer: Tokenizer) -> Tokenizer:
     """Return a tokenizer without the merges that never apply, which encodes alike.
 
@@ -81,11 +102,7 @@ def without_dead_merges(tokenizer: Tokenizer) -> Tokenizer:
     >>> without_dead_merges(tokenizer).table.triples
     ((0, 1, 3), (1, 2, 4), (3, 2, 5))
     """
-    table = tokenizer.table
-    write = to_printable if tokenizer.base == "bytes" else bytes.decode
-    texts = {id: write(table.vocab[id]) for id in {*table.base_ids.values(), *table.made}}
-    live = to_list(find_live_merges(to_triples(table.triples), texts))
-    return with_changes(tokenizer, merges=live, counts=None)
+    return with_changes(tokenizer, merges=list_live_merges(tokenizer), counts=None)
 
 
 def check_ids(ids: Mapping[str, int]) -> None:

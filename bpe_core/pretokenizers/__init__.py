@@ -6,7 +6,7 @@ Open `pretokenizers` first, `normalizers` for what changes a text before it is c
 `named_patterns` for the patterns of GPT-2, GPT-4, Llama 3 and
 others. `special_tokens` makes the first cut, and `added_tokens` cuts around the tokens that are
 found in any text. For kernels, `scanners` compiles a pattern and keeps its tables, and
-`blocks` cuts long texts.
+`blocks` cuts long texts. `cut_differences` compares two pre-tokenizers.
 """
 
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         safe_split,
         sections,
     )
+    from bpe_core.pretokenizers.cut_differences import CutComparison, compare_cuts
     from bpe_core.pretokenizers.named_patterns import HAN_AND_KANA, NAMED
     from bpe_core.pretokenizers.normalizers import (
         NORMALIZERS,

@@ -25,7 +25,13 @@ if TYPE_CHECKING:
         uses_in_run,
     )
     from bpe_core.vocabulary.provenance import MAX_SEARCHED, source_lines, token_origin
-    from bpe_core.vocabulary.reachability import REASONS, Reachability, find_unreachable
+    from bpe_core.vocabulary.reachability import (
+        CONTEXTS,
+        REASONS,
+        Reachability,
+        TokenChains,
+        find_unreachable,
+    )
     from bpe_core.vocabulary.table import (
         Derivations,
         PrefixTree,

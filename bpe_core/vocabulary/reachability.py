@@ -211,6 +211,27 @@ class TokenChains:
             return
         yield from islice(self._texts_with(id), _MAX_TRIES)
 
+    def find_word(self, ids: tuple[int, ...]) -> str | None:
+        """Return a word in whose encoding these neighbours stand, or None if no word has them.
+
+        They are one token, or two that can be neighbours. The pre-tokenizer is not asked.
+        """
+        first, last = ids[0], ids[-1]
+        if first not in self._entries or last not in self._entries:
+            return None
+        for entry, end in self._entries[first].items():
+            stop = end if len(ids) == 1 else self._entries[last].get(end)
+            if stop is None or (first, entry) not in self._left or (last, stop) not in self._right:
+                continue
+            data = self._bytes_to(self._left[first, entry])
+            data += b"".join(self._bytes[id] for id in ids)
+            return (data + self._bytes_from(self._right[last, stop])).decode()
+        return None
+
+    def is_cut_within(self, data: bytes) -> bool:
+        """Return True if every text cuts the whole characters in some bytes."""
+        return self._tokenizer.pretokenizer.cut in CONTEXTS and not self._may_be_whole(data)
+
     def is_always_changed(self, id: int) -> bool:
         """Return True if a normalizer changes the token in every text that has it.
 

@@ -27,6 +27,7 @@ FLOORS = {
         ("cli",),
         ("__init__",),
         ("lab",),
+        ("diagnosis",),
         ("views",),
         ("models",),
         ("formats",),

@@ -1,0 +1,373 @@
+"""Find the words on which the merges of two tokenizers differ, the shortest first.
+
+A *live* token is one that its own symbols are merged to. Live tokens in a row are what a word is
+encoded to if and only if no merge crosses the border of two neighbours (see `tokenizer.trie`). Two
+facts follow for two lists of merges over the same symbols:
+
+1. They give every word the same tokens exactly if they have the same live tokens and allow the same
+   neighbours.
+2. A shortest word that they encode differently is one live token, or two neighbours, of one of
+   them. Otherwise all its neighbours lie in shorter words, which both encode alike, so both would
+   allow them, and the word would not be a difference.
+
+All pairs of tokens are too many to try, and need not be. A merge m of x and y crosses the border of
+l and r if x ends l, y begins r, and m comes before the merges that join x in l and y in r. So the
+pairs that m keeps from being neighbours are U x V: U are the tokens that x ends and whose merge of
+x comes after m, V the same for y. Where both lists have the same U and V for a merge, nothing needs
+to be tried; where they don't, only the pairs that one of them has are, and each is decided by
+`stay_apart`. U and V change only with a merge's own rank among those that it shares a part with,
+or with the tree of a token, so for lists that are nearly alike that is little work, and it is a
+proof if nothing is found.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from operator import itemgetter
+from typing import Final, NamedTuple
+
+from bpe_core.errors import BpeError
+from bpe_core.formats import list_live_merges
+from bpe_core.tokenizer import Tokenizer, stay_apart
+
+_MAX_PAIRS: Final = 3_000_000
+"""The most pairs of tokens that are tried for one length; then a search is not a proof."""
+_NEVER: Final = 1 << 60
+
+
+class Candidate(NamedTuple):
+    """One token, or two neighbours, of one of two tokenizers, which the other does not have."""
+
+    tokens: tuple[bytes, ...]
+    ids: tuple[int, ...]
+    in_first: bool
+    """True if the first tokenizer has it."""
+
+    @property
+    def word(self) -> bytes:
+        """The bytes of the tokens."""
+        return b"".join(self.tokens)
+
+
+class LiveMerges:
+    """The merges of a tokenizer that can apply, by the bytes that they join.
+
+    >>> vocab = dict(enumerate([b"a", b"b", b"ab", b"ba"]))
+    >>> merges = [(0, 1, 2), (1, 0, 3)]
+    >>> live = LiveMerges(Tokenizer(vocab=vocab, merges=merges, pretokenizer="none"))
+    >>> live.ranks, live.stay_apart(b"ab", b"a"), live.stay_apart(b"b", b"ab")
+    ({(b'a', b'b'): 0, (b'b', b'a'): 1}, True, True)
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        table = tokenizer.table
+        vocab = table.vocab
+        try:
+            triples = list_live_merges(tokenizer)
+            self.exact = table.end_of_word is None
+        except BpeError:  # too many come before their parts
+            triples, self.exact = table.triples, False
+        self.ids: dict[bytes, int] = dict(table.base_ids)
+        """The id of each live token, by its bytes."""
+        self.ranks: dict[tuple[bytes, bytes], int] = {}
+        self.parts: dict[bytes, tuple[int, bytes, bytes]] = {}
+        """The rank, left and right part of each token that a merge makes."""
+        for rank, (left, right, made) in enumerate(triples):
+            one, other = vocab[left], vocab[right]
+            # A merge may come before its parts, above all in SentencePiece's family.
+            self.exact &= one in self.ids and other in self.ids
+            self.exact &= one + other not in self.parts
+            self.ids[one + other] = made
+            self.ranks[one, other] = rank
+            self.parts[one + other] = rank, one, other
+        self.base = frozenset(table.base_ids)
+        self.fallback: Mapping[bytes, int] = table.byte_ids
+        self.words: Mapping[bytes, int] = table.word_ids
+        """The id of each token that is looked up before anything is merged."""
+
+    def stay_apart(self, left: bytes, right: bytes) -> bool:
+        """Return True if two live tokens can be neighbours."""
+        return stay_apart(left, right, self.ranks, self.parts)  # pyright: ignore[reportArgumentType]
+
+    def sides(self, *, right: bool) -> Sides:
+        """Return the lookups for the ends of tokens, or for their beginnings."""
+        return self._ends if right else self._beginnings
+
+    @cached_property
+    def _ends(self) -> Sides:
+        return Sides(self, right=True)
+
+    @cached_property
+    def _beginnings(self) -> Sides:
+        return Sides(self, right=False)
+
+    def spine(self, token: bytes, *, right: bool) -> Iterator[bytes]:
+        """Yield a token and its right or left parts, down to a symbol.
+
+        >>> vocab = dict(enumerate([b"a", b"b", b"ab", b"aab"]))
+        >>> merges = [(0, 1, 2), (0, 2, 3)]
+        >>> live = LiveMerges(Tokenizer(vocab=vocab, merges=merges, pretokenizer="none"))
+        >>> list(live.spine(b"aab", right=True)), list(live.spine(b"aab", right=False))
+        ([b'aab', b'ab', b'b'], [b'aab', b'a'])
+        """
+        yield token
+        while token in self.parts:
+            _, one, other = self.parts[token]
+            token = other if right else one
+            yield token
+
+
+class Sides:
+    """For each token, the merges that join it as their right part, or as their left part."""
+
+    def __init__(self, live: LiveMerges, *, right: bool) -> None:
+        self._joined: dict[bytes, list[tuple[int, bytes]]] = defaultdict(list)
+        """The rank and the token of each merge that has a token on this side, in rank order."""
+        for made, (rank, one, other) in live.parts.items():
+            self._joined[other if right else one].append((rank, made))
+        self._strict = right
+
+    def joined(self, token: bytes) -> list[tuple[int, bytes]]:
+        """Return the rank and the token of each merge that joins a token, in rank order."""
+        return self._joined.get(token, [])
+
+    def after(self, token: bytes, rank: int) -> list[bytes]:
+        """Return the tokens that merges after a rank make of a token.
+
+        Of pairs with one rank, the left one is merged first: a merge that crosses the border keeps
+        apart from what it makes itself only on its right side.
+        """
+        joined = self.joined(token)
+        first = bisect_right(joined, rank if self._strict else rank - 1, key=itemgetter(0))
+        return [made for _, made in joined[first:]]
+
+    def closure(self, tokens: list[bytes], most: int) -> set[bytes]:
+        """Return tokens of at most `most` bytes, and all that end, or begin, with one of them."""
+        found: set[bytes] = set()
+        waiting = [token for token in tokens if len(token) <= most]
+        while waiting:
+            token = waiting.pop()
+            if token not in found:
+                found.add(token)
+                waiting += [made for _, made in self.joined(token) if len(made) <= most]
+        return found
+
+
+class MergeDifferences:
+    """What differs between the merges of two tokenizers over bytes, or over characters.
+
+    >>> vocab = dict(enumerate([b"a", b"b", b"c", b"ab", b"bc"]))
+    >>> one, other = (
+    ...     Tokenizer(vocab=vocab, merges=merges, pretokenizer="none")
+    ...     for merges in ([(0, 1, 3), (1, 2, 4)], [(1, 2, 4), (0, 1, 3)])
+    ... )
+    >>> found = MergeDifferences(LiveMerges(one), LiveMerges(other), with_ids=True)
+    >>> found.proves, found.up_to(8)[0].tokens
+    (True, (b'ab', b'c'))
+    """
+
+    def __init__(self, one: LiveMerges, other: LiveMerges, *, with_ids: bool) -> None:
+        self.one, self.other = one, other
+        self.with_ids = with_ids
+        """True if a token with another id is a difference."""
+        self.complete = True
+        """False once pairs were too many to try all."""
+
+    @property
+    def proves(self) -> bool:
+        """True if finding nothing proves that there is nothing."""
+        return self.complete and self.one.exact and self.other.exact
+
+    @cached_property
+    def singles(self) -> list[Candidate]:
+        """The tokens, alone, that the two do not share, the shortest first."""
+        found = set[Candidate]()
+        for mine, theirs, in_first in ((self.one, self.other, True), (self.other, self.one, False)):
+            for kind in ("ids", "fallback", "words"):
+                own: Mapping[bytes, int] = getattr(mine, kind)
+                others: Mapping[bytes, int] = getattr(theirs, kind)
+                found |= {
+                    Candidate((token,), (id,), in_first)
+                    for token, id in own.items()
+                    if token not in others or (self.with_ids and others[token] != id)
+                }
+        return sorted(found, key=lambda each: (len(each.word), each.word, not each.in_first))
+
+    def up_to(self, most: int) -> list[Candidate]:
+        """Return what differs in words of at most `most` bytes, the shortest first."""
+        singles = [each for each in self.singles if len(each.word) <= most]
+        found = [*singles, *self._pairs(self.one, self.other, most, in_first=False)]
+        found += self._pairs(self.other, self.one, most, in_first=True)
+        return sorted(found, key=lambda each: (len(each.word), each.word, not each.in_first))
+
+    @cached_property
+    def longest(self) -> int:
+        """The bytes that a word can have in which two neighbours differ."""
+        return 2 * max(map(len, [*self.one.ids, *self.other.ids, b""]))
+
+    @cached_property
+    def _rebuilt(self) -> tuple[frozenset[bytes], frozenset[bytes]]:
+        """The tokens that end, and that begin, a token whose parts are not the same in both."""
+        one, other = self.one, self.other
+        rebuilt = [
+            token
+            for token in one.ids.keys() | other.ids.keys()
+            if one.parts.get(token, _NONE)[1:] != other.parts.get(token, _NONE)[1:]
+            or (token in one.ids) != (token in other.ids)
+        ]
+        within: list[set[bytes]] = [set(), set()]
+        for token in rebuilt:
+            for live in (one, other):
+                if token in live.ids:
+                    within[0].update(live.spine(token, right=True))
+                    within[1].update(live.spine(token, right=False))
+        return frozenset(within[0]), frozenset(within[1])
+
+    @cached_property
+    def moved(self) -> frozenset[tuple[bytes, bytes]]:
+        """The fewest merges without which both have the same merges in the same order."""
+        both = [pair for pair in self.one.ranks if pair in self.other.ranks]
+        rises = _longest_rise([self.other.ranks[pair] for pair in both])
+        stay = {both[place] for place in rises}
+        return frozenset((self.one.ranks.keys() | self.other.ranks.keys()) - stay)
+
+    @cached_property
+    def _reordered(self) -> tuple[frozenset[bytes], frozenset[bytes]]:
+        """The tokens at which merges meet in another order: at the end of one, at the beginning."""
+        near = {part for pair in self.moved for part in pair}
+        found: list[frozenset[bytes]] = []
+        for place in (1, 0):
+            orders: list[dict[bytes, list[tuple[bytes, bytes]]]] = []
+            for live in (self.one, self.other):
+                # Of these merges, some join the token within l, and some across the border.
+                order: dict[bytes, list[tuple[bytes, bytes]]] = defaultdict(list)
+                for pair in live.ranks:
+                    for part in near.intersection(pair) if near else ():
+                        order[part].append(pair)
+                orders.append(order)
+            found.append(
+                frozenset(
+                    part
+                    for part in near
+                    if orders[0][part] != orders[1][part]
+                    and any(pair[place] == part for order in orders for pair in order[part])
+                )
+            )
+        return found[0], found[1]
+
+    @cached_property
+    def _suspects(self) -> tuple[list[tuple[bytes, bytes]], list[tuple[bytes, bytes]]]:
+        """The merges of each that may keep apart what the other's do not."""
+        found: list[list[tuple[bytes, bytes]]] = []
+        for one, other in ((self.one, self.other), (self.other, self.one)):
+            sides = one.sides(right=True), one.sides(right=False)
+            their_sides = other.sides(right=True), other.sides(right=False)
+            is_quiet = not self._rebuilt[0] and not self._rebuilt[1]
+            ends, beginnings = self._reordered
+            suspects: list[tuple[bytes, bytes]] = []
+            for pair, rank in one.ranks.items():
+                if is_quiet and pair[0] not in ends and pair[1] not in beginnings:
+                    continue
+                their_rank = other.ranks.get(pair)
+                if their_rank is None or any(
+                    self._changes(pair[place], place, rank, their_rank, sides, their_sides)
+                    for place in (0, 1)
+                ):
+                    suspects.append(pair)
+            found.append(suspects)
+        return found[0], found[1]
+
+    def _pairs(
+        self, one: LiveMerges, other: LiveMerges, most: int, *, in_first: bool
+    ) -> Iterator[Candidate]:
+        """Yield the pairs that the merges of the one keep apart, and that the other allows."""
+        sides = one.sides(right=True), one.sides(right=False)
+        their_sides = other.sides(right=True), other.sides(right=False)
+        seen = set[tuple[bytes, bytes]]()
+        tried = 0
+        for pair in self._suspects[1 if in_first else 0]:
+            x, y = pair
+            if len(x) + len(y) > most:
+                continue
+            room = most - len(y), most - len(x)
+            rank, their_rank = one.ranks[pair], other.ranks.get(pair)
+            lefts, rights = self._kept_apart(pair, rank, sides, room)
+            if their_rank is None:
+                todo = [(lefts, rights)]
+            else:
+                their_lefts, their_rights = self._kept_apart(pair, their_rank, their_sides, room)
+                todo = [(lefts - their_lefts, rights), (lefts & their_lefts, rights - their_rights)]
+            for some_lefts, some_rights in todo:
+                in_order = sorted((r for r in some_rights if r in other.ids), key=len)
+                for left in some_lefts:
+                    if left not in other.ids:
+                        continue
+                    for right in in_order:
+                        if len(left) + len(right) > most:
+                            break
+                        tried += 1
+                        if tried > _MAX_PAIRS:
+                            self.complete = False
+                            return
+                        if (left, right) not in seen and other.stay_apart(left, right):
+                            seen.add((left, right))
+                            ids = other.ids[left], other.ids[right]
+                            yield Candidate((left, right), ids, in_first)
+
+    def _changes(
+        self,
+        token: bytes,
+        place: int,
+        rank: int,
+        their_rank: int,
+        sides: tuple[Sides, Sides],
+        their_sides: tuple[Sides, Sides],
+    ) -> bool:
+        """Return True if U (place 0) or V (place 1) of a merge that both have may differ."""
+        is_moved = token in self._reordered[place]
+        rebuilt = self._rebuilt[place]
+        if not is_moved and not rebuilt:
+            return False
+        after = sides[place].after(token, rank)
+        if is_moved and set(after) != set(their_sides[place].after(token, their_rank)):
+            return True
+        return token in rebuilt or not rebuilt.isdisjoint(after)
+
+    @staticmethod
+    def _kept_apart(
+        pair: tuple[bytes, bytes], rank: int, sides: tuple[Sides, Sides], room: tuple[int, int]
+    ) -> tuple[set[bytes], set[bytes]]:
+        """Return U and V of a merge, without tokens that are too long."""
+        left, right = (
+            {token} | side.closure(side.after(token, rank), most)
+            for token, side, most in zip(pair, sides, room, strict=True)
+        )
+        return left, right
+
+
+_NONE: Final[tuple[int, bytes, bytes]] = (_NEVER, b"", b"")
+
+
+def _longest_rise(numbers: list[int]) -> list[int]:
+    """Return the places of a longest rising subsequence.
+
+    >>> _longest_rise([0, 3, 1, 2])
+    [0, 2, 3]
+    """
+    ends: list[int] = []
+    places: list[int] = []
+    before: list[int] = []
+    for place, number in enumerate(numbers):
+        at = bisect_left(ends, number)
+        ends[at : at + 1] = [number]
+        places[at : at + 1] = [place]
+        before.append(places[at - 1] if at else -1)
+    found: list[int] = []
+    place = places[-1] if places else -1
+    while place >= 0:
+        found.append(place)
+        place = before[place]
+    return found[::-1]
