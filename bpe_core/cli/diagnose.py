@@ -83,7 +83,7 @@ def diff(
     Examples:
       $ bpe diff gpt2 gpt4
       $ bpe diff mine.json gpt2 --on notes.txt --fail-above 2% --json
-      $ bpe diff gpt2 mine.json --baseline tokenizer-diff.json
+      $ bpe diff mine.json gpt2 --baseline tokenizer-diff.json
     """
     with errors_end_with_2():
         share = None if limit is None else _parse_share(limit)
