@@ -95,6 +95,15 @@ def _ranges(names: tuple[str, ...]) -> str:
         for start, end, kind in zip(starts, ends, classes, strict=True)
         if kind in wanted
     ]
+    return inside_class(runs)
+
+
+def inside_class(runs: Iterable[tuple[int, int]]) -> str:
+    """Return runs of code points, each with its last one, as the inside of a character class.
+
+    >>> inside_class([(97, 99), (100, 100), (233, 233)])
+    'a-d\\\\u{e9}'
+    """
     return "".join(
         _escaped(first) if first == last else f"{_escaped(first)}-{_escaped(last)}"
         for first, last in _joined(runs)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
+from tokenizers import normalizers
 
 from bpe_core import Tokenizer, kernels
 from bpe_core.errors import ConfigError
 from bpe_core.formats import cuts_by_steps, pre_tokenizer_part
 from bpe_core.pretokenizers import SCANNERS, get_pretokenizer, get_scanner
 from bpe_core.tokenizer import can_compile
+from static_site.browser_patterns import inside_class
 
 _CONSTANTS: Final = (
     "CELLS",
@@ -41,7 +45,44 @@ def engine_data() -> str:
     data["cuts"] = {
         steps: name for steps, name in cuts_by_steps().items() if name in data["scanners"]
     }
+    data["changing"] = changing_pattern()
     return json.dumps(data, separators=(",", ":"))
+
+
+@cache
+def changing_pattern() -> str:
+    """Return a pattern of the stretches of a text that its normal form may change.
+
+    `tokenizers` normalizes as Unicode 9 says, and browsers as a later version, which changes
+    characters that did not exist before. Those that existed never change differently, and the
+    others have no part in a stretch: so a browser that normalizes stretches alone does what
+    `tokenizers` does.
+    """
+    points = [code for code in range(0x80, sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
+
+    def each(form: Any, before: str = "", after: str = "") -> list[str]:
+        text = "\n".join(f"{before}{chr(code)}{after}" for code in points)
+        return form.normalize_str(text).split("\n")
+
+    canonical = each(normalizers.NFD())
+    # Marks of the classes 1 and 240, the lowest and the highest: each other mark changes places
+    # with one of them.
+    low, high = each(normalizers.NFD(), "a", "\u0334"), each(normalizers.NFD(), "a\u0345")
+    changing: set[int] = set()
+    firsts: set[int] = set()
+    for code, whole, compatible, after, before in zip(
+        points, canonical, each(normalizers.NFKD()), low, high, strict=True
+    ):
+        if (compatible, after, before) != (chr(code), f"a{chr(code)}\u0334", f"a\u0345{chr(code)}"):
+            changing.add(code)
+        if len(whole) > 1:
+            firsts.add(ord(whole[0]))
+            changing.update(map(ord, whole[1:]))
+    return f"[{_class(firsts)}]?[{_class(changing)}]+"
+
+
+def _class(codes: set[int]) -> str:
+    return inside_class((code, code) for code in sorted(codes))
 
 
 def cut_names() -> list[str]:

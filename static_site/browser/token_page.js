@@ -117,16 +117,19 @@ async function show() {
     const { engine, opened: { handle, special } } = await opened(choice);
     if (isOld()) return;
     const encoded = text;
-    const { packed, longest } = await engine.show(handle, encoded);
+    const { packed, longest, text: shown } = await engine.show(handle, encoded);
     await nextTask();
     if (isOld()) return;
     view.removeAttribute("aria-busy");
     const spellsSpecial = special.some(([token]) => encoded.includes(token));
-    const special_note = spellsSpecial ? "Special tokens are read as plain text." : "";
+    const notes = [
+      ...(spellsSpecial ? ["Special tokens are read as plain text."] : []),
+      ...(shown === encoded ? [] : ["The tokenizer normalizes text first, and this is what it cuts."]),
+    ];
     draw(view, mountView, {
-      text: encoded,
+      text: shown,
       packed,
-      ...{ stamp: "", chosen: longest, name: choice.name, special_note, code: [choice.code], code_options: "" },
+      ...{ stamp: "", chosen: longest, name: choice.name, special_note: notes.join(" "), code: [choice.code], code_options: "" },
       ...{ border_terms: [], mark_terms: [] },
     });
   } catch (error) {

@@ -1,12 +1,13 @@
 // The engine in the browser learns and encodes as bpe_core does.
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { suite, test } from "node:test";
 import { unpack } from "../../ui/components/merge_player/run.js";
-import { readTokenizerJson, unpackTokenizer } from "../../static_site/browser/engine/tokenizer_file.js";
+import { normalizer, readTokenizerJson, unpackTokenizer } from "../../static_site/browser/engine/tokenizer_file.js";
 import { decodeBase64, engineInNode, fromEngine } from "./python.js";
 
-const { data, runs, large, tokenizers } = fromEngine();
+const { data, runs, large, tokenizers, normal_forms: normalForms } = fromEngine();
 const utf8 = new TextEncoder();
 
 const engine = await engineInNode(data);
@@ -102,6 +103,28 @@ for (const { name, json, packed, texts, places } of tokenizers) {
   });
 }
 
+for (const { form, digests, json, texts } of normalForms) {
+  test(`${form} changes every character, and texts, as bpe_core changes them`, async () => {
+    const normalize = normalizer(form, JSON.parse(data));
+    digests.forEach((digest, block) => {
+      let text = "";
+      for (let code = block << 12; code < (block + 1) << 12; code++) {
+        const one = String.fromCodePoint(code);
+        if (one.isWellFormed()) text += `${one} a${one}\u0323 e\u0301${one}\u0307${one} 가${one}`;
+      }
+      const found = createHash("sha256").update(normalize(text)).digest("hex");
+      assert.equal(found, digest, `U+${(block << 12).toString(16)} and on`);
+    });
+    const { handle } = await engine.open({ json });
+    assert.ok(texts.length > 20);
+    for (const [text, normal, ids] of texts) {
+      assert.deepEqual([...(await engine.encode(handle, text)).ids], ids, JSON.stringify(text.slice(0, 200)));
+      assert.equal((await engine.show(handle, text)).text, normal);
+    }
+    await engine.close(handle);
+  });
+}
+
 test("a run's own tokenizer encodes as its file does, and half a character is refused", async () => {
   const run = await engine.train({ ...large.options, documents: large.documents.map((text) => utf8.encode(text)) });
   const [own, opened] = await Promise.all([engine.open({ run }), engine.open({ json: large.json })]);
@@ -121,7 +144,9 @@ test("files that the kernels do not run exactly are refused with a sentence", as
   const described = JSON.parse(large.json);
   const changed = (changes) => engine.open({ json: JSON.stringify({ ...described, ...changes }) });
   const model = (changes) => changed({ model: { ...described.model, ...changes } });
-  await assert.rejects(changed({ normalizer: { type: "NFC" } }), /normalizer \(NFC\)/);
+  await assert.rejects(changed({ normalizer: { type: "Lowercase" } }), /normalizer \(Lowercase\)/);
+  const twice = { type: "Sequence", normalizers: [{ type: "NFC" }, { type: "NFC" }] };
+  await assert.rejects(changed({ normalizer: twice }), /normalizer \(Sequence\)/);
   await assert.rejects(changed({ pre_tokenizer: { type: "Whitespace" } }), /pre-tokenizer/);
   await assert.rejects(changed({ added_tokens: [{ content: "x", id: 0, special: false }] }), /finds "x" in any text/);
   await assert.rejects(model({ type: "Unigram" }), /Unigram/);

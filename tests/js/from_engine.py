@@ -7,12 +7,15 @@ ties, tokenizers as files, and the ids of thousands of texts.
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import os
 import random
 import sys
 from collections.abc import Iterator
 from typing import Any, Final
+
+from tokenizers import normalizers
 
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
@@ -56,8 +59,28 @@ def main() -> None:
             _encoded(*each, [*texts, whole * 20 if each[0] == "gpt2" else whole])
             for each in _tokenizers()
         ],
+        "normal_forms": [_normalized(form, texts) for form in ("NFC", "NFD", "NFKC", "NFKD")],
     }
     json.dump(made, sys.stdout)
+
+
+def _normalized(form: str, texts: list[str]) -> dict[str, Any]:
+    """Return what a normal form makes of texts, as digests of every code point among marks."""
+    normalize = getattr(normalizers, form)().normalize_str
+    digests: list[str] = []
+    for start in range(0, sys.maxunicode + 1, 1 << 12):
+        codes = range(start, start + (1 << 12))
+        each = (chr(code) for code in codes if not 0xD800 <= code < 0xE000)
+        text = "".join(f"{one} a{one}\u0323 e\u0301{one}\u0307{one} 가{one}" for one in each)
+        digests.append(hashlib.sha256(normalize(text).encode()).hexdigest())
+    tokenizer = bpe.train(["hug pug"], vocab_size=260, pretokenizer=f"{form}+gpt2").tokenizer
+    changed = [text for text in texts if normalize(text) != text][:200]
+    return {
+        "form": form,
+        "digests": digests,
+        "json": _written(tokenizer),
+        "texts": [[text, normalize(text), tokenizer.encode(text)] for text in changed],
+    }
 
 
 def _run(drawn: random.Random, number: int) -> dict[str, Any]:

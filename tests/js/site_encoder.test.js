@@ -23,7 +23,7 @@ for (const { name, stored, texts, cut, packed } of vocabularies) {
         const { unknown, ...table } = message.table; // unused in the browser
         assert.equal(unknown, null);
         const shown = await engine.show(handle, text);
-        assert.deepEqual(shown, { packed: { ...message, table }, longest }, JSON.stringify(text));
+        assert.deepEqual(shown, { text, packed: { ...message, table }, longest }, JSON.stringify(text));
       }
       for (const [text, pretokens] of cut) {
         assert.deepEqual(pretokensOf(text, await engine.place(handle, text)), pretokens);

@@ -13,6 +13,7 @@
 /** @typedef {object} EngineData What `engine_data.py` writes.
     @property {number[]} classes Each run of code points of one class: how many there are, and the class.
     @property {Record<string, ScannerData>} scanners
+    @property {string} changing A pattern of the parts of a text that a normal form of Unicode may change.
     @property {Record<string, string>} cuts The name of each cut, by its steps in a tokenizer.json.
     @property {number} ROOM
     @property {number} SCAN_UP_TO

@@ -2,13 +2,14 @@
 // `tokenizer/compiled.py` do for the app.
 
 import { halfCharacter } from "../../../ui/components/shared/characters.js";
-import { pickTokens, tokenAt } from "./tokenizer_file.js";
+import { normalizer, pickTokens, tokenAt } from "./tokenizer_file.js";
 
 /** @import { Memory, Numbers } from "./memory.js"
     @import { Table, Tokens } from "./tokenizer_file.js"
     @import { Cut, EngineData } from "./cutting.js" */
 
 /** @typedef {object} Encoded
+    @property {string} text What the tokens are of: the text that was given, in the tokenizer's normal form.
     @property {Int32Array} ids -1 for text that the cut leaves out, such as white space.
     @property {Uint32Array} lengths The bytes of UTF-8 of each token.
     @property {Uint32Array} ends Where each token ends in the text, in UTF-16 units; one that ends inside a
@@ -36,6 +37,7 @@ export class Encoder {
   #memory;
   #data;
   #cut;
+  #normalize;
   /** @type {Record<string, any>} */
   #tables;
   /** @type {Record<string, Numbers>} */
@@ -57,6 +59,7 @@ export class Encoder {
     this.#memory = memory;
     this.#data = data;
     this.#cut = cut;
+    this.#normalize = normalizer(table.normalForm, data);
     this.#tokens = table.tokens;
     const { tables, cache } = buildTables(memory, data, table);
     this.#tables = tables;
@@ -75,20 +78,28 @@ export class Encoder {
   /** Return the ids of a text; text that spells a special token is ordinary text.
       @param {string} text Throws an Error if it has half a character (a lone surrogate). */
   encode(text) {
-    return this.#inBlocks(text, () => {}).ids;
+    return this.#inBlocks(this.#written(text), () => {}).ids;
   }
 
   /** Return the ids of a text, as `encode` does, and where its tokens are.
-      @param {string} text
+      @param {string} given
       @returns {Encoded} */
-  place(text) {
+  place(given) {
+    const text = this.#written(given);
     let starts = new Uint8Array(1);
     let nLeftOut = 0;
     const { ids, bytes } = this.#inBlocks(text, (inMemory, begin, end) => {
       if (!begin) starts = new Uint8Array(inMemory.shape[0] + 1);
       nLeftOut += this.#findStarts(inMemory, begin, end, starts);
     });
-    return this.#placed(ids, bytes, starts, nLeftOut);
+    return { text, ...this.#placed(ids, bytes, starts, nLeftOut) };
+  }
+
+  /** Return a text as it is cut.
+      @param {string} text */
+  #written(text) {
+    if (!text.isWellFormed()) throw new Error(`${halfCharacter(text)}, which UTF-8 cannot encode.`);
+    return this.#normalize(text);
   }
 
   /** Encode a text block by block; return its ids and bytes.
@@ -96,7 +107,6 @@ export class Encoder {
       @param {(text: Numbers, begin: number, end: number) => void} look Called after each block.
       @returns {{ ids: Int32Array, bytes: Uint8Array }} The bytes are void once the memory is used again. */
   #inBlocks(text, look) {
-    if (!text.isWellFormed()) throw new Error(`${halfCharacter(text)}, which UTF-8 cannot encode.`);
     const memory = this.#memory;
     const inMemory = memory.copyText(text);
     const [nBytes] = inMemory.shape;
@@ -174,7 +184,7 @@ export class Encoder {
       @param {Uint8Array} bytes
       @param {Uint8Array} starts See `#findStarts`.
       @param {number} nLeftOut
-      @returns {Encoded} */
+      @returns {Omit<Encoded, "text">} */
   #placed(ids, bytes, starts, nLeftOut) {
     const n = ids.length + nLeftOut;
     const lengths = new Uint32Array(n);

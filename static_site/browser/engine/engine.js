@@ -117,10 +117,10 @@ export class Engine {
     return this.#ask("place", { handle, text });
   }
 
-  /** Return the tokens of a text, packed for the token view.
+  /** Return the tokens of a text, packed for the token view, and the text that they are of (see `Encoded`).
       @param {number} handle
       @param {string} text
-      @returns {Promise<ShownTokens>} */
+      @returns {Promise<ShownTokens & Pick<Encoded, "text">>} */
   show(handle, text) {
     return this.#ask("show", { handle, text });
   }

@@ -13,9 +13,13 @@ import { idsOfBytes } from "./training.js";
     @property {Int32Array} merges The left, the right and the new id of each merge, in rank order.
     @property {string} cut The name of its pre-tokenizer.
     @property {[string, number][]} special The special tokens and their ids.
-    @property {boolean} wholeWordsFirst Whether a pre-token that is a token is not merged. */
+    @property {boolean} wholeWordsFirst Whether a pre-token that is a token is not merged.
+    @property {NormalForm | ""} normalForm What a text is changed to first. */
+
+/** @typedef {typeof NORMAL_FORMS[number]} NormalForm */
 
 const N_BYTES = 256;
+const NORMAL_FORMS = /** @type {const} */ (["NFC", "NFD", "NFKC", "NFKD"]);
 const BY_REGEX = { add_prefix_space: false, type: "ByteLevel", use_regex: true };
 const ELSEWHERE = "Open it in the app.";
 const utf8 = new TextEncoder();
@@ -37,7 +41,7 @@ function characterOfBytes() {
 export function readTokenizerJson(text, data) {
   const { model, pre_tokenizer, normalizer, added_tokens = [] } = JSON.parse(text);
   if ((model?.type ?? (model?.merges && "BPE")) !== "BPE") throw new Error(`Expected a BPE model, got ${model?.type}. ${ELSEWHERE}`);
-  if (normalizer && normalizer.normalizers?.length !== 0) throw new Error(`It has a normalizer (${normalizer.type}), which changes text first. ${ELSEWHERE}`);
+  const normalForm = readNormalizer(normalizer);
   for (const option of ["byte_fallback", "dropout", "continuing_subword_prefix", "end_of_word_suffix"]) {
     if (model[option]) throw new Error(`The model sets ${option}. ${ELSEWHERE}`);
   }
@@ -60,9 +64,31 @@ export function readTokenizerJson(text, data) {
     const [left, right] = typeof pair === "string" ? pair.split(" ") : pair;
     [left, right, left + right].forEach((token, i) => (merges[3 * rank + i] = ids.get(token) ?? -1));
   });
-  const table = { tokens: joinTokens(tokens), merges, cut, special, wholeWordsFirst: Boolean(model.ignore_merges) };
+  const table = { tokens: joinTokens(tokens), merges, cut, special, wholeWordsFirst: Boolean(model.ignore_merges), normalForm };
   check(table);
   return table;
+}
+
+/** Return the normal form of Unicode that a normalizer is, "" if it changes nothing.
+    @param {any} normalizer
+    @returns {Table["normalForm"]} */
+function readNormalizer(normalizer) {
+  const [step, ...others] = normalizer?.type === "Sequence" ? normalizer.normalizers : [normalizer ?? {}];
+  if (step === undefined || step.type === undefined) return "";
+  const form = NORMAL_FORMS.find((name) => name === step.type);
+  if (!form || others.length) throw new Error(`It has a normalizer (${normalizer.type}), which changes text first. ${ELSEWHERE}`);
+  return form;
+}
+
+/** Return a function that changes a text to a normal form as `tokenizers` does: see `changing_pattern` in
+    `engine_data.py`.
+    @param {Table["normalForm"]} form
+    @param {EngineData} data
+    @returns {(text: string) => string} */
+export function normalizer(form, { changing }) {
+  if (!form) return (text) => text;
+  const pattern = new RegExp(changing, "gu");
+  return (text) => text.replace(pattern, (stretch) => stretch.normalize(form));
 }
 
 /** Read a tokenizer that `packed_tokenizer` in `engine_data.py` wrote.
@@ -87,7 +113,7 @@ export function unpackTokenizer(packed) {
     merges[3 * rank + 1] = find(middle, starts[id + 1]);
     merges[3 * rank + 2] = id;
   });
-  return { tokens, merges, cut, special, wholeWordsFirst: whole_words_first };
+  return { tokens, merges, cut, special, wholeWordsFirst: whole_words_first, normalForm: "" };
 }
 
 /** Return a function that finds the id of a token which has the same bytes as a part of `letters`. A Map of
@@ -230,7 +256,7 @@ export function tableOfRun({ config, merges, firstId }) {
     tokens.push(token);
   }
   const special = config.specialTokens.map((token, id) => /** @type {[string, number]} */ ([token, id]));
-  return { tokens: joinTokens(tokens), merges: triples, cut: config.cut, special, wholeWordsFirst: false };
+  return { tokens: joinTokens(tokens), merges: triples, cut: config.cut, special, wholeWordsFirst: false, normalForm: "" };
 }
 
 /** Return the tokenizer.json of a tokenizer that was trained here, as the app writes it.

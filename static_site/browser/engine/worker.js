@@ -54,7 +54,8 @@ export default function serve(port) {
     },
     show({ handle, text }) {
       const { encoder, packer } = find(handle);
-      return packer.pack(encoder.place(text));
+      const placed = encoder.place(text);
+      return { text: placed.text, ...packer.pack(placed) };
     },
     count({ handle, texts }) {
       const { encoder } = find(handle);
