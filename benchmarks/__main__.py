@@ -27,7 +27,7 @@ PARTS = {
     "tokenizers": ("published", "by_name", "Encoding with published tokenizers"),
     "tokenizers-worst": ("published", "worst_texts", "Published tokenizers: worst cases"),
     "decoding": ("decoding", "decoding", "Decoding with GPT-2"),
-    "browser": ("browser", "in_node", "In a browser"),
+    "browser": ("browser", "in_node_and_chromium", "In a browser"),
     "cold": ("cold", "cold_starts", "Cold starts"),
 }
 

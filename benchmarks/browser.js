@@ -1,58 +1,79 @@
-// The engine of the browser in Node, and gpt-tokenizer: answers each line of JSON with one, for `browser.py`.
+// The engine of the browser, gpt-tokenizer and tokenizers.js, in Node or in a page: does what `browser.py` asks.
 
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 import { Engine } from "../static_site/browser/engine/engine.js";
 import serve from "../static_site/browser/engine/worker.js";
 
-const [wasm, data, peer] = process.argv.slice(2);
-const { port1, port2 } = new MessageChannel();
-serve(port1);
-port1.start();
-const engine = await Engine.start(port2, readFileSync(wasm), JSON.parse(readFileSync(data, "utf-8")));
-const theirs = peer ? await import(peer) : null;
+const IS_NODE = typeof process !== "undefined";
+const PLAIN = { allowedSpecial: new Set(), disallowedSpecial: new Set() };
 
-const digest = (/** @type {ArrayLike<number>} */ numbers) => createHash("sha256").update(Int32Array.from(numbers)).digest("hex");
+/** Return a function that does a task.
+    @param {string} address Where the files of `browser.py` are.
+    @param {string} packages Where npm's packages are. */
+export async function begin(address, packages) {
+  const read = async (/** @type {string} */ name) => new Uint8Array(await (await fetch(`${address}/${name}`)).arrayBuffer());
+  const readText = async (/** @type {string} */ name) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(await read(name));
+  const engine = await Engine.start(port(address), await read("kernels.wasm"), JSON.parse(await readText("data.json")));
+  let text = "";
+  /** @type {ArrayLike<number>} */
+  let found = [];
+  /** @type {Record<string, (text: string) => ArrayLike<number>>} */
+  const peers = {};
 
-/** Return what a function returns, the seconds it took, and those of all processors. */
-async function measured(work) {
-  const [started, before] = [performance.now(), process.cpuUsage()];
-  const found = await work();
-  const { user, system } = process.cpuUsage(before);
-  return { found, seconds: (performance.now() - started) / 1000, processor: (user + system) / 1e6 };
+  const tasks = {
+    async train({ name, vocabSize }) {
+      const documents = [await read(name)];
+      const started = performance.now();
+      found = (await engine.train({ documents, vocabSize, cut: "gpt2" })).merges;
+      return { seconds: (performance.now() - started) / 1000 };
+    },
+    async open({ name }) {
+      return engine.open({ packed: (await read(name)).buffer });
+    },
+    close: ({ handle }) => engine.close(handle),
+    async openPeer({ peer, encoding, file }) {
+      if (peer === "gpt-tokenizer") {
+        const { encode } = await import(`${packages}/gpt-tokenizer/esm/encoding/${encoding}.js`);
+        peers[peer] = (given) => encode(given, PLAIN);
+      } else {
+        const { Tokenizer } = await import(`${packages}/@huggingface/tokenizers/dist/tokenizers.mjs`);
+        const tokenizer = new Tokenizer(JSON.parse(await readText(file)), {});
+        peers[peer] = (given) => tokenizer.encode(given, { add_special_tokens: false }).ids;
+      }
+    },
+    async read({ name }) {
+      text = await readText(name);
+    },
+    async encode({ handle }) {
+      const { ids, memory } = await engine.encode(handle, text);
+      found = ids;
+      return { memory };
+    },
+    encodeByPeer({ peer }) {
+      found = peers[peer](text);
+    },
+    /** Return SHA-256 of what was found last, as hexadecimal digits. */
+    async digest() {
+      const bytes = await crypto.subtle.digest("SHA-256", Int32Array.from(found));
+      return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    },
+  };
+  return async (/** @type {keyof typeof tasks} */ task, /** @type {any} */ given) => (await tasks[task](given)) ?? null;
 }
 
-const tasks = {
-  async train({ path, vocabSize }) {
-    const documents = [new Uint8Array(readFileSync(path))];
-    const { found, ...taken } = await measured(() => engine.train({ documents, vocabSize, cut: "gpt2" }));
-    return { ...taken, result: digest(found.merges) };
-  },
-  async open({ path }) {
-    const packed = new Uint8Array(readFileSync(path)).buffer;
-    const { found, ...taken } = await measured(() => engine.open({ packed }));
-    return { ...taken, handle: found.handle };
-  },
-  async encode({ path, handle }) {
-    const text = readFileSync(path, "utf-8");
-    const { found, ...taken } = await measured(() => engine.encode(handle, text));
-    return { ...taken, result: digest(found.ids), memory: found.memory };
-  },
-  async close({ handle }) {
-    await engine.close(handle);
-    return {};
-  },
-  async peer({ path }) {
-    const text = readFileSync(path, "utf-8");
-    const nothing = { allowedSpecial: new Set(), disallowedSpecial: new Set() };
-    const { found, ...taken } = await measured(() => theirs.encode(text, nothing));
-    return { ...taken, result: digest(found) };
-  },
-};
-
-for await (const line of createInterface({ input: process.stdin })) {
-  const { task, ...given } = JSON.parse(line);
-  console.log(JSON.stringify(await tasks[task](given)));
+/** @param {string} address */
+function port(address) {
+  if (!IS_NODE) return new Worker(`${address}/repository/static_site/browser/engine_worker.js`, { type: "module" });
+  const { port1, port2 } = new MessageChannel();
+  serve(port1);
+  port1.start();
+  return port2;
 }
-process.exit();
+
+if (IS_NODE) {
+  // Each line of JSON is answered by one.
+  const { createInterface } = await import("node:readline");
+  const [address, packages] = process.argv.slice(2);
+  const ask = await begin(address, packages);
+  for await (const line of createInterface({ input: process.stdin })) console.log(JSON.stringify(await ask(...JSON.parse(line))));
+  process.exit();
+}
