@@ -203,8 +203,8 @@ def _encodings(
     columns = [of for where in hosts for of in (f"MB/s in {where}", "times as fast is the engine")]
     return [
         f"By {title} tokenizer, {ROUNDS} texts of {size / 1e6:.1f} million characters. It opens in "
-        f"{middle(opening):.2f} s of processor time. One more text comes first, and is encoded while "
-        f"the kernels are still being optimized: {first}.",
+        f"{middle(opening):.2f} s of processor time. One more text comes first, and is encoded "
+        f"while the kernels are still being optimized: {first}.",
         "",
         table(["tool", *columns], rows),
     ]
