@@ -91,6 +91,7 @@ if TYPE_CHECKING:
         TrainingConfig,
         TrainingProgress,
     )
+    from bpe_core.vocabulary import Mixture, mixture
     from bpe_scale import count_files, encode_corpus
 else:
     __getattr__, _ = lazy_exports(__name__, __file__)
@@ -119,6 +120,7 @@ __all__ = [
     "MergeTrace",
     "MissingExtraError",
     "MissingFileError",
+    "Mixture",
     "ModelBits",
     "NewerFormatError",
     "NoEntryError",
@@ -167,6 +169,7 @@ __all__ = [
     "load",
     "load_run",
     "merge_counts",
+    "mixture",
     "open_encoder",
     "parity",
     "read_corpus",

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from bpe_core.errors import MissingExtraError
 
 DISTRIBUTION: Final = "bpe-explorer"
-Extra = Literal["app", "cluster", "compile", "formats", "hub", "notebook", "tables"]
+Extra = Literal["app", "cluster", "compile", "formats", "hub", "mixture", "notebook", "tables"]
 
 
 def missing_extra(extra: Extra, task: str, problem: object) -> MissingExtraError:

@@ -14,7 +14,7 @@ from bpe_core.cli.compare import compare
 from bpe_core.cli.diagnose import diff
 from bpe_core.cli.encode import chat, decode, encode, encode_corpus
 from bpe_core.cli.inspect_convert import convert, inspect
-from bpe_core.cli.models import undertrained
+from bpe_core.cli.models import mixture, undertrained
 from bpe_core.cli.store_commands import store
 from bpe_core.cli.support import ErrorLineGroup, fetch
 from bpe_core.cli.train import count, merge_counts, sample_check, train
@@ -94,6 +94,7 @@ for command in (
     shrink,
     replace,
     undertrained,
+    mixture,
     fetch,
     store,
 ):

@@ -1,4 +1,4 @@
-"""The command `bpe undertrained`, which reads the embedding rows of a model."""
+"""`bpe undertrained` reads the rows of a model, and `bpe mixture` the order of merges."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from bpe_core.cli.support import fetch_missing
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
+    from bpe_core.corpus import Corpus
     from bpe_core.models import Undertrained
 
 _MAX_LISTED = 30
@@ -72,6 +73,89 @@ def undertrained(
         print_json(found.to_dict())
     elif csv_path != "-":
         _print(found)
+
+
+@click.command()
+@click.argument("tokenizer")
+@click.option(
+    "--sample",
+    "samples",
+    multiple=True,
+    required=True,
+    metavar="CATEGORY=PATH",
+    help="A file, folder or pattern with text of a category, such as German=de/; one for each.",
+)
+@click.option(
+    "--merges",
+    "n_merges",
+    type=click.IntRange(1),
+    help="Look at this many first merges.  [default: what the samples can judge]",
+)
+@click.option(
+    "--resamples",
+    type=click.IntRange(0, 1_000),
+    default=20,
+    show_default=True,
+    help="How often to draw again for the intervals.",
+)
+@json_option
+def mixture(
+    tokenizer: str, samples: tuple[str, ...], n_merges: int | None, resamples: int, *, as_json: bool
+) -> None:
+    """Infer what a tokenizer was trained on from the order of its merges.
+
+    Give a sample of each category that the training text may have had. The shares are those for
+    which the merges were the most frequent pairs, or nearly. Needs the extra: pip install
+    "bpe-explorer[mixture]".
+
+    The exit status is 0 even if the samples do not fit, and 1 after an error.
+
+    \b
+    Examples:
+      $ bpe mixture mine.json --sample prose=notes.txt --sample code='corpus/*.txt'
+    """
+    from bpe_core.cli.support import load_encoder
+    from bpe_core.vocabulary import mixture as infer
+
+    texts: dict[str, Corpus] = {}
+    for given in samples:
+        name, sign, path = given.partition("=")
+        if not (name and sign and path):
+            raise ConfigError(f"Expected --sample CATEGORY=PATH, got {given!r:.80}.")
+        if name in texts:
+            raise ConfigError(f"The category {name!r:.80} has two samples. Give one, a folder.")
+        texts[name] = _read(path)
+    encoder = load_encoder(tokenizer, None, ())
+    with Bar() as bar:
+        found = infer(
+            encoder, texts, n_merges=n_merges, n_resamples=resamples, on_progress=bar.show
+        )
+    if as_json:
+        print_json({"tokenizer": tokenizer, **found.to_dict()})
+        return
+    from bpe_core.checks import printable
+    from bpe_core.unicode import to_printable
+
+    width = max(len(printable(name)) for name in found.categories)
+    columns = zip(found.categories, found.shares, found.low, found.high, strict=True)
+    for name, share, low, high in columns:
+        merges = "  ".join(to_printable(each.token) for each in found.witnesses[name])
+        line = f"{printable(name):{width}}  {share:6.1%}  ({low:.1%} to {high:.1%})  {merges}"
+        click.echo(line.rstrip())
+    click.echo(
+        f"from {found.n_steps:,} of the first {found.n_merges:,} merges; the samples explain "
+        f"{found.fit:.0%} of them"
+    )
+    if not found.fits:
+        click.echo(
+            "The samples do not fit, so these shares are not sound. A category may be missing."
+        )
+
+
+def _read(path: str) -> Corpus:
+    from bpe_core.corpus import files_at, read_corpus
+
+    return read_corpus([file.url for file in files_at(path)[0]])
 
 
 def _print(found: Undertrained) -> None:

@@ -5,6 +5,7 @@ two trees, an audit, the training lines behind a token, or a smaller tokenizer.
 
 Open `table` first, which has both trees too. `auditing` finds unused tokens and removes them,
 `reachability` finds those that no text encodes to, and `provenance` finds the training lines.
+`mixtures` infers from the order of the merges what the tokenizer was trained on.
 """
 
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         uses_in_corpus,
         uses_in_run,
     )
+    from bpe_core.vocabulary.mixtures import Mixture, Witness, mixture
     from bpe_core.vocabulary.provenance import MAX_SEARCHED, source_lines, token_origin
     from bpe_core.vocabulary.reachability import (
         CONTEXTS,
