@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from bpe_core.errors import ChatTemplateError
 
@@ -16,6 +16,24 @@ class Job:
     variables: dict[str, Any]
     marked: list[Any] | None = None
     """The messages with marks in place of their texts, to be rendered too; None for neither."""
+
+
+class Growth(NamedTuple):
+    """How the text of the first messages compares with that of all."""
+
+    n: int
+    """How long it is; -1 if the template refuses these messages alone."""
+    n_stripped: int
+    """How long it is without the white space at its end."""
+    n_common: int
+    """How many of its characters begin the whole text."""
+    is_alike: bool
+    """Whether all of it begins the whole text if white space is left aside."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether all of it begins the whole text."""
+        return 0 <= self.n == self.n_common
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +50,10 @@ class Rendered:
     """Why the template refused the conversation, in a sentence; "" if it did not."""
     marked: str | None = None
     """The text with marks in place of what was written in messages; None if that failed."""
-    grown: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    """For each message: how long the text up to it is on its own, and how much of that begins the
-    whole text; (-1, 0) if the template refuses the messages up to this one."""
-    prompts: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    """The same for the text before each message with the beginning of an answer added."""
+    grown: list[Growth] = field(default_factory=list[Growth])
+    """For each message, the text of the messages up to it."""
+    prompts: list[Growth] = field(default_factory=list[Growth])
+    """For each answer, the text of the messages before it with the beginning of an answer."""
 
     def read(self) -> str:
         """Return the text; raises `ChatTemplateError` if the template refused the conversation."""

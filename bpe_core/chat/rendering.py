@@ -15,7 +15,7 @@ from traceback import walk_tb
 from types import FrameType
 from typing import Any, Final, NoReturn
 
-from bpe_core.chat.rendered import Job, Reads, Rendered
+from bpe_core.chat.rendered import Growth, Job, Reads, Rendered
 from bpe_core.checks import printable
 from bpe_core.errors import BpeError, ChatTemplateError
 from bpe_core.extras import needs_extra
@@ -72,15 +72,15 @@ def _answer(template: Template, variables: dict[str, Any], marked: list[Any] | N
     if found.error or marked is None:
         return found
     messages = variables["messages"]
-    grown: list[tuple[int, int]] = []
-    prompts: list[tuple[int, int]] = []
+    grown: list[Growth] = []
+    prompts: list[Growth] = []
     # To render each prefix takes the square of the messages' number, which has to have an end.
     counted = range(len(messages) if len(messages) <= MAX_GROWN else 0)
     for n in counted:
         is_answer = messages[n].get("role") == "assistant"
         prompts.append(_growth(template, variables, n, found.text) if is_answer and n else _NONE)
         is_all = n + 1 == len(messages) and not variables["add_generation_prompt"]
-        whole = (len(found.text), len(found.text))
+        whole = Growth(len(found.text), len(found.text.rstrip()), len(found.text), is_alike=True)
         plain = {**variables, "add_generation_prompt": False}
         grown.append(whole if is_all else _growth(template, plain, n + 1, found.text, adds=False))
     with_marks = _render(template, {**variables, "messages": marked})
@@ -88,18 +88,22 @@ def _answer(template: Template, variables: dict[str, Any], marked: list[Any] | N
     return replace(found, marked=text, grown=grown, prompts=prompts)
 
 
-_NONE: Final = (-1, 0)
+_NONE: Final = Growth(-1, -1, 0, is_alike=False)
 
 
 def _growth(
     template: Template, variables: dict[str, Any], n: int, text: str, *, adds: bool = True
-) -> tuple[int, int]:
-    """Return the length of the text of the first `n` messages, and how much of it begins `text`."""
+) -> Growth:
+    """Return how the text of the first `n` messages compares with that of all."""
     first = {**variables, "messages": variables["messages"][:n], "add_generation_prompt": adds}
     found = _render(template, first)
     if found.error:
         return _NONE
-    return len(found.text), _n_common(found.text, text)
+    n_common = _n_common(found.text, text)
+    is_alike = n_common == len(found.text) or "".join(text.split()).startswith(
+        "".join(found.text.split())
+    )
+    return Growth(len(found.text), len(found.text.rstrip()), n_common, is_alike)
 
 
 def _n_common(first: str, second: str) -> int:

@@ -17,7 +17,13 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
-    from bpe_core.tokenizer.conversation import Conversation, read_conversation
+    from bpe_core.tokenizer.conversation import (
+        READING,
+        Conversation,
+        Fault,
+        read_conversation,
+        read_conversations,
+    )
     from bpe_core.tokenizer.decode_stream import DecodeStream
     from bpe_core.tokenizer.decoding import OnInvalid, check_ids, decode_utf8
     from bpe_core.tokenizer.encoding import TextEncoder, forget_words

@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from jinja2.exceptions import SecurityError, TemplateError, UndefinedError
 from transformers import AutoTokenizer
@@ -20,7 +21,7 @@ from bpe_core.formats.gguf.gguf_header import parse_gguf
 from bpe_core.formats.gguf.gguf_vocabulary import find_chat
 from bpe_core.formats.sidecars import Sidecars
 from bpe_core.published import is_sidecar
-from bpe_core.tokenizer import NamedEncoder
+from bpe_core.tokenizer import Conversation, NamedEncoder, boundaries, read_conversations
 from scripts.get_tokenizers import CHAT, CHAT_PACKAGES, VOCABULARIES
 from tests.more_cases import first_of
 from tests.oracles import one_at_a_time
@@ -238,3 +239,44 @@ def test_several_templates_of_a_folder_are_those_of_transformers(tmp_path: Path)
         assert chat.render(TALK[:1], tools=tools) == expected
     expected = theirs.apply_chat_template(TALK[:1], chat_template="rag", tokenize=False)
     assert chat.chosen("rag").render(TALK[:1]) == expected
+
+
+ANSWER = "{% generation %}{{ m.content }}<|im_end|>{% endgeneration %}"
+GENERATIONS = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.role == 'assistant' %}"
+    + ANSWER
+    + "{% else %}{{ m.content }}<|im_end|>{% endif %}\n{% endfor %}",
+    "{% for m in messages %}{% if m.role == 'assistant' %}{% generation %}{{ m.content }}"
+    "{% endgeneration %}\n{% else %}{{ m.content }}{% endif %}|{% endfor %}",
+)
+
+
+@pytest.mark.parametrize("n", [40, pytest.param(1_000, marks=pytest.mark.more)])
+@pytest.mark.parametrize("source", GENERATIONS)
+def test_masks_are_those_of_transformers(source: str, n: int, tmp_path: Path) -> None:
+    specials = ("<|im_start|>", "<|im_end|>")
+    run = bpe.train(["hug hugs 漢字 kind"] * 3, vocab_size=270, special_tokens=specials)
+    bpe.save(run.tokenizer, tmp_path, format="transformers")
+    theirs, random = AutoTokenizer.from_pretrained(tmp_path), Random(source)
+    talks = [draw_talk(random)["messages"] for _ in range(n)]
+    for message in (each for talk in talks for each in talk):
+        message["content"] = message["content"] or "hug"
+    found = read_conversations(
+        ChatTemplate(source), [{"messages": talk} for talk in talks], run.tokenizer
+    )
+    n_learned = 0
+    for talk, each in zip(talks, found, strict=True):
+        assert isinstance(each, Conversation)
+        expected = theirs.apply_chat_template(
+            talk, chat_template=source, return_assistant_tokens_mask=True, return_dict=True
+        )
+        cut = boundaries(each.text, run.tokenizer, "all")
+        assert cut.ids.tolist() == expected["input_ids"]
+        ours, theirs_too = each.mask(cut), np.array(expected["assistant_masks"], bool)
+        # Of a character in several tokens that ends an answer, transformers takes the first alone.
+        data, starts = each.text.encode(), np.concatenate([[0], cut.byte_ends[:-1]])
+        rest = np.array([data[start] & 0xC0 == 0x80 for start in starts], bool)
+        assert not (theirs_too & ~ours).any()
+        assert not (ours & ~theirs_too & ~rest).any()
+        n_learned += int(theirs_too.sum())
+    assert n_learned
