@@ -67,7 +67,7 @@ if TYPE_CHECKING:
         read_counts,
         write_counts,
     )
-    from bpe_core.diagnosis import Diff, diff
+    from bpe_core.diagnosis import Checkup, Diff, Finding, check, diff
     from bpe_core.formats import (
         from_huggingface,
         from_tiktoken,
@@ -102,6 +102,7 @@ __all__ = [
     "ArgumentTypeError",
     "BpeError",
     "ChatTemplateError",
+    "Checkup",
     "Comparison",
     "ConfigError",
     "Corpus",
@@ -111,6 +112,7 @@ __all__ = [
     "EmptyCorpusError",
     "Encoder",
     "Explanation",
+    "Finding",
     "FormatError",
     "IntegrityError",
     "InvalidTextError",
@@ -153,6 +155,7 @@ __all__ = [
     "VocabularyTooSmallError",
     "WordCounts",
     "bits_per_byte",
+    "check",
     "compare",
     "count_files",
     "count_words",

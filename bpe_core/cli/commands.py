@@ -11,7 +11,7 @@ import click
 from bpe_core import __version__
 from bpe_core.cli.adapt import extend, replace, shrink
 from bpe_core.cli.compare import compare
-from bpe_core.cli.diagnose import diff
+from bpe_core.cli.diagnose import check, diff
 from bpe_core.cli.encode import chat, decode, encode, encode_corpus
 from bpe_core.cli.inspect_convert import convert, inspect
 from bpe_core.cli.models import mixture, undertrained
@@ -86,6 +86,7 @@ for command in (
     encode_corpus,
     decode,
     chat,
+    check,
     compare,
     diff,
     inspect,

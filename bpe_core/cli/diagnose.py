@@ -13,8 +13,8 @@ import click
 
 from bpe_core.checks import counted, printable
 from bpe_core.cli.options import json_option
-from bpe_core.cli.outputs import print_json, write_output
-from bpe_core.cli.support import load_encoder
+from bpe_core.cli.outputs import Bar, print_json, write_output
+from bpe_core.cli.support import fetch_missing, load_encoder
 from bpe_core.errors import BpeError, ConfigError, FormatError
 
 if TYPE_CHECKING:
@@ -101,6 +101,47 @@ def diff(
         _print_diff(a, b, found)
         for note in notes:
             click.echo(note)
+    if status:
+        click.get_current_context().exit(status)
+
+
+@click.command()
+@click.argument("tokenizer", metavar="TOKENIZER")
+@click.option("--strict", is_flag=True, help="End with status 1 for warnings too.")
+@json_option
+def check(tokenizer: str, *, strict: bool, as_json: bool) -> None:
+    """Check a tokenizer for faults: each with an example, and what to do about it.
+
+    The files next to it are checked too: the model's config.json, a second vocabulary, the chat
+    template. docs/check.md lists the checks.
+
+    Exit status: 0 without errors, 1 with an error (with --strict, with a warning), 2 if the
+    tokenizer cannot be read.
+
+    \b
+    Examples:
+      $ bpe check gpt2
+      $ bpe check mine.json --strict --json
+    """
+    with errors_end_with_2(), Bar() as bar:
+        fetch_missing(tokenizer)
+        from bpe_core.diagnosis import check as check_all
+
+        found = check_all(tokenizer, lambda done, of: bar.show("Checking", done, of))
+    status = int(bool(found.n_errors or (strict and found.n_warnings)))
+    if as_json:
+        print_json({"tokenizer": tokenizer, **found.to_dict(), "exit_status": status})
+    else:
+        for each in found.findings:
+            click.echo(f"{each.severity}: {each.name}: {printable(each.message)}")
+            click.echo(f"  for example {printable(each.example)}")
+            click.echo(f"  {each.remedy}")
+        for name, why in found.skipped.items():
+            click.echo(f"skipped: {name}: {printable(why)}")
+        click.echo(
+            f"{counted(found.n_errors, 'error')}, {counted(found.n_warnings, 'warning')}, "
+            f"{counted(len(found.passed), 'check')} passed"
+        )
     if status:
         click.get_current_context().exit(status)
 
