@@ -191,10 +191,12 @@ class _Subject:
 def _check_reachable(subject: _Subject) -> Iterator[Finding]:
     tokenizer = subject.merges
     found = find_unreachable(tokenizer)
+    spelling = {*tokenizer.table.byte_ids.values()}
     bytes_only = [
         id
         for id in found.unreachable
-        if len(tokenizer.vocab[id]) == 1 and tokenizer.vocab[id][0] in _NEVER_IN_UTF8
+        if id in spelling
+        or (len(tokenizer.vocab[id]) == 1 and tokenizer.vocab[id][0] in _NEVER_IN_UTF8)
     ]
     others = [id for id in found.unreachable if id not in bytes_only]
     if others:
@@ -211,10 +213,10 @@ def _check_reachable(subject: _Subject) -> Iterator[Finding]:
         yield Finding(
             "unused-bytes",
             "note",
-            f"{counted(len(bytes_only), 'byte')} cannot be in a text, because UTF-8 has no use for "
-            "them.",
+            f"No text is encoded to {counted(len(bytes_only), 'single byte')}: UTF-8 has no use "
+            "for them, or their characters are tokens.",
             _token(tokenizer, bytes_only[0]),
-            "Nothing: all tokenizers of bytes have them.",
+            "Nothing: all tokenizers with 256 bytes have such.",
         )
     if found.undecided:
         yield Finding(
