@@ -85,3 +85,18 @@ def test_loading_gpt2_and_encoding_imports_neither_another_tokenizer_nor_numpy()
         " & set(sys.modules)))"
     )
     assert run_python(script) == "[]\n"
+
+
+def test_the_vocabulary_is_made_only_when_it_is_asked_for() -> None:
+    tokenizer = gpt2.__wrapped__()
+    parts = {"vocab", "triples", "base_ids"}
+    assert tokenizer.special_tokens == {"<|endoftext|>": 50_256}
+    assert tokenizer.table.complete
+    assert not parts & set(vars(tokenizer.table))
+    assert len(tokenizer.vocab) == 50_257
+    assert parts < set(vars(tokenizer.table))
+    assert tokenizer.vocab[50_256] == b"<|endoftext|>"
+    assert tokenizer.special_tokens == {"<|endoftext|>": 50_256}
+    assert tokenizer == gpt2()
+    with pytest.raises(AttributeError, match="no_such_part"):
+        tokenizer.table.no_such_part  # pyright: ignore[reportAttributeAccessIssue]  # noqa: B018
