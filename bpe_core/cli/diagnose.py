@@ -81,7 +81,7 @@ def diff(
 
     \b
     Examples:
-      $ bpe diff gpt2 gpt4
+      $ bpe diff gpt2 gpt2
       $ bpe diff mine.json gpt2 --on notes.txt --fail-above 2% --json
       $ bpe diff mine.json gpt2 --baseline tokenizer-diff.json
     """
