@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         write_counts,
     )
     from bpe_core.diagnosis import Checkup, Diff, Finding, check, diff
+    from bpe_core.experiments import Experiment, experiment
     from bpe_core.formats import (
         from_huggingface,
         from_tiktoken,
@@ -111,6 +112,7 @@ __all__ = [
     "Diff",
     "EmptyCorpusError",
     "Encoder",
+    "Experiment",
     "Explanation",
     "Finding",
     "FormatError",
@@ -162,6 +164,7 @@ __all__ = [
     "dead_tokens",
     "diff",
     "encode_corpus",
+    "experiment",
     "extend",
     "fetch",
     "from_huggingface",

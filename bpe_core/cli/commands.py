@@ -13,6 +13,7 @@ from bpe_core.cli.adapt import extend, replace, shrink
 from bpe_core.cli.compare import compare
 from bpe_core.cli.diagnose import check, diff
 from bpe_core.cli.encode import chat, decode, encode, encode_corpus
+from bpe_core.cli.experiment import experiment
 from bpe_core.cli.inspect_convert import convert, inspect
 from bpe_core.cli.models import mixture, undertrained
 from bpe_core.cli.store_commands import store
@@ -89,6 +90,7 @@ for command in (
     check,
     compare,
     diff,
+    experiment,
     inspect,
     convert,
     extend,

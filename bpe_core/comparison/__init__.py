@@ -66,7 +66,13 @@ if TYPE_CHECKING:
         read_parallel,
         relative_costs,
     )
-    from bpe_core.comparison.measurement import Measured, TokenizerMetrics, dead_tokens, renyi
+    from bpe_core.comparison.measurement import (
+        Measured,
+        TokenizerMetrics,
+        dead_tokens,
+        renyi,
+        renyi_efficiency,
+    )
     from bpe_core.comparison.model_bits import (
         ModelBits,
         bits_per_byte,

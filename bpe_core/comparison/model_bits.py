@@ -60,6 +60,7 @@ class ModelBits:
     by_unit: NDArray[np.float64]
     """float64[n_units]: the bits of each unit of the held-out text."""
     bytes_by_unit: NDArray[np.int64]
+    tokens_by_unit: NDArray[np.int64]
     stratum_of_unit: NDArray[np.int64]
     widened: float
     """How much wider its intervals are than those over units; see `training_factor`."""
@@ -70,6 +71,8 @@ class ModelBits:
     """
     used: frozenset[int]
     """The ids that the training text uses."""
+    id_counts: NDArray[np.int64]
+    """int64[n_ids]: how often the held-out text uses each id, in ascending order of the ids."""
 
     @property
     def n_bytes(self) -> int:
@@ -149,7 +152,8 @@ def bits_per_byte(
     used = model.used()
     blocks = divide_units(held_out)
     by_unit = np.zeros(blocks.n_units)
-    bytes_by_unit = np.zeros(blocks.n_units, np.int64)
+    bytes_by_unit, tokens_by_unit = (np.zeros(blocks.n_units, np.int64) for _ in range(2))
+    symbol_counts = np.zeros(len(table.ids) + _FIRST, np.int64)
     units = blocks.unit_of_block[blocks.block_of_text]
     for batch in _batches(held_out, encoder, table, should_stop):
         bits = -np.log2(model.probabilities(batch.symbols))
@@ -157,14 +161,22 @@ def bits_per_byte(
         at = units[batch.first : batch.first + len(batch.starts)]
         np.add.at(by_unit, at, of_document + _BITS_OF_A_BYTE * batch.n_lost)
         np.add.at(bytes_by_unit, at, batch.n_bytes)
+        np.add.at(
+            tokens_by_unit,
+            at,
+            np.add.reduceat(batch.symbols >= _FIRST, batch.starts, dtype=np.int64),
+        )
+        symbol_counts += np.bincount(batch.symbols, minlength=len(symbol_counts))
     return ModelBits(
         by_unit,
         bytes_by_unit,
+        tokens_by_unit,
         blocks.stratum_of_unit,
         training_factor(training.n_bytes, held_out.n_bytes),
         model.n_entries,
         model.floor,
         frozenset(table.ids[used[used >= _FIRST] - _FIRST].tolist()),
+        symbol_counts[_FIRST:],
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole, counted
 from bpe_core.corpus import Corpus, Split, TrainedOn, to_corpus
-from bpe_core.counting import Layout, at_step
-from bpe_core.errors import OutOfRangeError
+from bpe_core.counting import NEVER, Layout, at_step
+from bpe_core.errors import OutOfRangeError, VocabularyTooSmallError
 from bpe_core.extras import to_frame
 from bpe_core.lazy import from_above
 from bpe_core.runs.continuation import (
@@ -248,6 +248,47 @@ class TrainingRun(Immutable):
         """
         check_whole("n_merges", n_merges, 0, len(self.merges), OutOfRangeError)
         return self.tokenizer.truncated(self._n_before + n_merges)
+
+    def cut(self, vocab_size: int) -> TrainingRun:
+        """Return the run that training with a smaller `vocab_size` gives, without training again.
+
+        All of it is the same but `elapsed_seconds`, which stays that of this run. A run that ended
+        before it reached this size is returned as it is. Raises `VocabularyTooSmallError` for a
+        size without room for the alphabet, or the base.
+
+        >>> import bpe_core as bpe
+        >>> run = bpe.train(["hug hugs hugging"], vocab_size=262)
+        >>> run.cut(259).tokenizer == bpe.train(["hug hugs hugging"], vocab_size=259).tokenizer
+        True
+        """
+        check_whole("vocab_size", vocab_size, 1)
+        known = set(self.tokenizer.truncated(self._n_before).vocab)
+        if vocab_size < len(known):
+            raise VocabularyTooSmallError(
+                f"A vocabulary of {vocab_size:,} tokens has no room for the {len(known):,} that "
+                "this run begins with. Choose a larger one."
+            )
+        config = replace(self.config, vocab_size=int(vocab_size))
+        n_merges = 0
+        for merge in self.merges:
+            if len(known) == vocab_size:
+                break
+            known.add(merge.id)
+            n_merges += 1
+        if len(known) < vocab_size:
+            return replace(self, config=config)
+        continues = self.continues
+        if continues is not None:
+            continues = replace(continues, counts=continues.counts[:n_merges])
+        return replace(
+            self,
+            tokenizer=self.truncated(n_merges),
+            config=config,
+            joined_at=np.where(self.joined_at < n_merges, self.joined_at, NEVER),
+            tokens_after=self.tokens_after[: n_merges + 1],
+            continues=continues,
+            stop_reason="vocab-size",
+        )
 
     # The state at any step
 

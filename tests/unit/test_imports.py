@@ -26,6 +26,7 @@ FLOORS = {
         ("__main__",),
         ("cli",),
         ("__init__",),
+        ("experiments",),
         ("lab",),
         ("diagnosis",),
         ("views",),

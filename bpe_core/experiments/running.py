@@ -1,0 +1,730 @@
+"""Train and measure all combinations of corpora, cuts, alphabets, bases and sizes.
+
+The sizes of one training are cuts of one run, which is trained once, at the largest. All rows are
+measured on one held-out text. What is measured is kept in a folder, one file for each row, so an
+experiment that was stopped resumes, and one with more sizes adds to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from bpe_core.adapting import extend
+from bpe_core.checks import check_whole, describe, is_a, is_whole, several
+from bpe_core.comparison import (
+    Blocks,
+    bits_per_byte,
+    divide_units,
+    parity,
+    read_parallel,
+    renyi_efficiency,
+)
+from bpe_core.corpus import (
+    Corpus,
+    HeldOut,
+    check_by,
+    files_at,
+    is_pattern,
+    is_url,
+    parallel_texts,
+    read_corpus,
+    to_corpus,
+)
+from bpe_core.errors import (
+    ArgumentTypeError,
+    ConfigError,
+    CorpusError,
+    EmptyCorpusError,
+    MissingFileError,
+)
+from bpe_core.experiments.table import Experiment, ExperimentRow, known, tokens_interval
+from bpe_core.files import write_whole
+from bpe_core.kernels import n_threads
+from bpe_core.runs import TrainingRun, check_config, train
+from bpe_core.tokenizer import Tokenizer, to_encoder
+from bpe_core.types import TrainingConfig
+
+ALPHABETS: Final = ("full", "seen", "characters")
+MAX_ROWS: Final = 1_000
+_SAMPLE: Final = "sample"
+_MB: Final = 1 << 20
+_SETTINGS: Final[dict[str, Any]] = {
+    "vocab_sizes": [],
+    "pretokenizers": ["gpt2"],
+    "alphabets": ["full"],
+    "extend": [],
+    "new_tokens": [],
+    "special_tokens": ["<|endoftext|>"],
+    "min_frequency": 0,
+    "held_out": 0.08,
+    "held_out_by": "",
+    "seed": 0,
+    "alpha": 2.5,
+    "model_entries": 1 << 23,
+    "parallel": [_SAMPLE],
+    "reference": "",
+    "against": "",
+}
+_CORPUS_KEYS: Final = ("sources", "text_column", "sha256")
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Record = dict[str, Any]
+"""A measured row, as JSON values."""
+
+
+class Engine(Protocol):
+    """What runs a function on many items; `bpe_scale.DaskWorkers` is one."""
+
+    def run(
+        self, function: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Iterator[tuple[int, Result]]:
+        """Yield each item's place and result, in any order."""
+        ...
+
+
+class Progress(NamedTuple):
+    """How far an experiment is."""
+
+    rows_done: int
+    rows: int
+    training: str
+    """What is trained and measured now, such as "mine, gpt2"."""
+    share: float
+    """From 0 to 1, by the bytes that are trained on and measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """One training and the sizes at which its run is cut."""
+
+    corpus: str
+    base: str | None
+    """The tokenizer that is extended."""
+    pretokenizer: str | None
+    """None for the one of the base."""
+    alphabet: str | None
+    sizes: tuple[int, ...]
+    """Sizes of the vocabulary, or with a base, numbers of new tokens."""
+
+    @property
+    def name(self) -> str:
+        """The settings in words."""
+        start = f"{self.base} extended" if self.base else f"{self.pretokenizer}, {self.alphabet}"
+        return f"{self.corpus}, {start}"
+
+    def settings(self, size: int) -> dict[str, Any]:
+        """Return the settings of one row."""
+        return {
+            "corpus": self.corpus,
+            "base": self.base,
+            "pretokenizer": self.pretokenizer,
+            "alphabet": self.alphabet,
+            "vocab_size": size,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All settings of an experiment, checked, and the trainings that they take."""
+
+    settings: Mapping[str, Any]
+    corpora: Mapping[str, Mapping[str, Any]]
+    """What each corpus is read from: "sources", "text_column" and "sha256", where given."""
+    folder: str
+    """What relative paths start from."""
+
+    @property
+    def trainings(self) -> tuple[Training, ...]:
+        """The trainings in the order of the rows."""
+        own = self.settings
+        found: list[Training] = []
+        for corpus in self.corpora:
+            if own["vocab_sizes"]:
+                found += [
+                    Training(corpus, None, cut, alphabet, tuple(own["vocab_sizes"]))
+                    for cut in own["pretokenizers"]
+                    for alphabet in own["alphabets"]
+                ]
+            found += [
+                Training(corpus, base, None, None, tuple(own["new_tokens"]))
+                for base in own["extend"]
+            ]
+        return tuple(found)
+
+
+class Texts(NamedTuple):
+    """The texts of an experiment."""
+
+    training: Mapping[str, Corpus]
+    """What is trained on, by the name of its corpus."""
+    sha256: Mapping[str, str]
+    """Of the whole corpora."""
+    held_out: Corpus
+    """One text for all rows."""
+    blocks: Blocks
+    sentences: Mapping[str, Sequence[str]]
+    """The same sentences in several languages; may be empty."""
+
+
+def experiment(
+    settings: str | os.PathLike[str] | Mapping[str, Any],
+    corpora: Mapping[str, Corpus | Iterable[str]] | None = None,
+    *,
+    work: str | os.PathLike[str] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    on_run: Callable[[Training, int, TrainingRun], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    engine: Engine | None = None,
+) -> Experiment:
+    """Train and measure all combinations of some settings, on one held-out text.
+
+    `settings` is the path of a TOML file, or a dict of the same values; docs/experiments.md lists
+    them. `corpora` has the texts by their names, instead of those that the settings name.
+
+    Rows that are measured are kept in the folder `work`, so that an experiment that was stopped
+    resumes there; by default nothing is kept. `on_progress` is called after each row, and `on_run`
+    with the run of each row that is trained now. `should_stop` is called now and then; once it
+    returns True, `concurrent.futures.CancelledError` is raised. With an `engine`, such as
+    `bpe_scale.DaskWorkers`, trainings run there, and read the files of the settings themselves.
+
+    Raises ConfigError for settings that contradict each other or are not known, MissingFileError,
+    and what `read_corpus`, `train` and `extend` raise.
+
+    >>> texts = [f"the bare bytes of text {n}, for the bare reader\\n" for n in range(60)]
+    >>> found = experiment({"vocab_sizes": [270, 280], "held_out": 0.5}, {"mine": texts})
+    >>> [(row.name, row.figures["vocab_size"]) for row in found.rows]
+    [('270', 270), ('280', 280)]
+    """
+    planned = plan(settings, corpora)
+    if engine is not None and corpora is not None:
+        raise ConfigError("On a cluster, corpora are read from files. Name them in the settings.")
+    texts = read_texts(planned, corpora)
+    kept = None if work is None else _Kept(Path(work))
+    trainings = planned.trainings
+    records: dict[tuple[Training, int], Record] = {}
+    keys = {
+        (training, size): _key(planned, texts, training, size)
+        for training in trainings
+        for size in training.sizes
+    }
+    for place, key in keys.items():
+        if kept is not None and (record := kept.read(key)) is not None:
+            records[place] = record
+    missing = [
+        replace(training, sizes=sizes)
+        for training in trainings
+        if (sizes := tuple(size for size in training.sizes if (training, size) not in records))
+    ]
+    whole = {training.name: training for training in trainings}
+    missing.sort(key=lambda each: _cost(each, texts))
+    costs = [_cost(each, texts) for each in missing]
+    spent = 0.0
+
+    def note(training: Training, size: int, record: Record) -> None:
+        nonlocal spent
+        place = whole[training.name], size
+        records[place] = record
+        if kept is not None:
+            kept.write(keys[place], record)
+        spent += _cost(training, texts) / len(training.sizes)
+        if on_progress is not None:
+            share = spent / sum(costs) if costs else 1.0
+            on_progress(Progress(len(records), len(keys), training.name, min(share, 1.0)))
+
+    if on_progress is not None:
+        on_progress(Progress(len(records), len(keys), "", 0.0 if missing else 1.0))
+    if engine is None:
+        for training in missing:
+            for size, record in measure_training(planned, texts, training, should_stop, on_run):
+                note(training, size, record)
+    else:
+        work_on = partial(_measure_elsewhere, planned, dict(texts.sha256))
+        for place, found in engine.run(work_on, missing):
+            for size, record in found:
+                note(missing[place], size, record)
+    return _experiment(planned, texts, [(place, records[place]) for place in keys])
+
+
+def plan(
+    settings: str | os.PathLike[str] | Mapping[str, Any],
+    corpora: Mapping[str, Corpus | Iterable[str]] | None = None,
+) -> Plan:
+    """Return the settings of an experiment with those that were not given; raise for wrong ones.
+
+    >>> plan({"vocab_sizes": [300]}, {"mine": ["hug hugs"]}).settings["seed"]
+    0
+    """
+    folder = "."
+    if isinstance(settings, (str, os.PathLike)):
+        path = Path(settings)
+        folder = os.path.abspath(path.parent)
+        try:
+            given: Any = tomllib.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            raise MissingFileError(f"There is no file {path}.") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path} could not be read: {error}") from None
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"{path} is not valid TOML: {error}.") from None
+    elif isinstance(settings, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        given = dict(settings)
+    else:
+        raise ArgumentTypeError(
+            f"Expected the path of a TOML file or a dict of settings, got {describe(settings)}."
+        )
+    named = given.pop("corpora", {})
+    given.pop("made", None)
+    if unknown := given.keys() - _SETTINGS.keys():
+        raise ConfigError(
+            f"{min(map(str, unknown))!r:.60} is not a setting. Use {', '.join(_SETTINGS)} or "
+            "corpora."
+        )
+    found = _checked({**_SETTINGS, **given})
+    if corpora is not None:
+        named = {str(name): named.get(name, {}) for name in corpora}
+    planned = Plan(found, _named_corpora(named), folder)
+    n_rows = sum(len(each.sizes) for each in planned.trainings)
+    if n_rows > MAX_ROWS:
+        raise ConfigError(f"These are {n_rows:,} combinations; the limit is {MAX_ROWS:,}.")
+    return planned
+
+
+def _checked(given: dict[str, Any]) -> dict[str, Any]:
+    """Return checked settings: lists without repeats, numbers as they are."""
+    for name, default in _SETTINGS.items():
+        value = given[name]
+        if isinstance(default, list):
+            values = [value] if is_a(value, str) or is_whole(value) else value
+            values = several(values, name, "give a list")
+            whole = name in ("vocab_sizes", "new_tokens")
+            if odd := next(
+                (each for each in values if not (is_whole(each) if whole else is_a(each, str))),
+                None,
+            ):
+                raise ArgumentTypeError(
+                    f"Expected {name} as a list of {'numbers' if whole else 'texts'}, got "
+                    f"{describe(odd[0])} in it."
+                )
+            given[name] = sorted({*map(int, values)}) if whole else list(dict.fromkeys(values))
+        elif isinstance(default, str):
+            if not is_a(value, str):
+                raise ArgumentTypeError(f"Expected {name} as a text, got {describe(value)}.")
+        elif isinstance(default, float):
+            if not is_a(value, int, float) or is_a(value, bool):
+                raise ArgumentTypeError(f"Expected {name} as a number, got {describe(value)}.")
+            given[name] = float(value)
+        else:
+            check_whole(name, value, 0)
+            given[name] = int(value)
+    if not given["vocab_sizes"] and not given["extend"]:
+        raise ConfigError("There is no size to try. Give vocab_sizes, such as [4096, 8192].")
+    if bool(given["extend"]) != bool(given["new_tokens"]):
+        raise ConfigError(
+            'extend and new_tokens go together: extend = ["gpt2"], new_tokens = [1000, 2000].'
+        )
+    if given["extend"] and given["new_tokens"][0] < 1:
+        raise ConfigError("new_tokens has a number below 1. Give numbers of tokens to add.")
+    if given["vocab_sizes"] and not (given["pretokenizers"] and given["alphabets"]):
+        raise ConfigError("pretokenizers and alphabets need at least one value each.")
+    if not 0 < given["held_out"] < 1:
+        raise ConfigError(
+            f"held_out is {given['held_out']}. Rows are measured on held-out text: give a share "
+            "above 0 and below 1, such as 0.08."
+        )
+    if given["held_out_by"]:
+        check_by(given["held_out_by"])
+    for alphabet in given["alphabets"]:
+        if alphabet not in ALPHABETS:
+            raise ConfigError(f"{alphabet!r:.60} is not an alphabet. Use {', '.join(ALPHABETS)}.")
+        for cut in given["pretokenizers"]:
+            for size in given["vocab_sizes"]:
+                check_config(_config(given, cut, alphabet, size))
+    return given
+
+
+def _is_text(value: object) -> bool:
+    return is_a(value, str)
+
+
+def _named_corpora(named: Any) -> dict[str, dict[str, Any]]:
+    if not is_a(named, Mapping) or not named:
+        raise ConfigError(
+            'There is no corpus. Name one and its files: [corpora] and below it mine = ["*.txt"].'
+        )
+    found: dict[str, dict[str, Any]] = {}
+    for name, given in named.items():
+        entry = dict(given) if is_a(given, Mapping) else {"sources": given}
+        if unknown := entry.keys() - {*_CORPUS_KEYS}:
+            raise ConfigError(
+                f"{min(map(str, unknown))!r:.60} of the corpus {name!r:.60} is not known. Use "
+                f"{', '.join(_CORPUS_KEYS)}."
+            )
+        sources = entry.get("sources", [])
+        entry["sources"] = [sources] if is_a(sources, str) else [*map(str, sources)]
+        found[str(name)] = entry
+    return found
+
+
+def _config(settings: Mapping[str, Any], cut: str, alphabet: str, size: int) -> TrainingConfig:
+    return TrainingConfig(
+        vocab_size=size,
+        pretokenizer=cut,
+        base="characters" if alphabet == "characters" else "bytes",
+        alphabet="seen" if alphabet == "seen" else "full",
+        special_tokens=tuple(settings["special_tokens"]),
+        min_frequency=settings["min_frequency"],
+    )
+
+
+def read_texts(planned: Plan, corpora: Mapping[str, Corpus | Iterable[str]] | None = None) -> Texts:
+    """Read the corpora, and hold out one text of all of them.
+
+    With several corpora, documents of one that are also in what another holds out are left out of
+    its training text. Raises CorpusError for a corpus with another hash than the settings say.
+    """
+    whole = {
+        name: _read(planned, name) if corpora is None else to_corpus(corpora[name])
+        for name in planned.corpora
+    }
+    own = planned.settings
+    for name, corpus in whole.items():
+        expected = planned.corpora[name].get("sha256", corpus.sha256)
+        if corpus.word_counts is not None:
+            raise CorpusError(f"The corpus {name!r:.60} has words with counts. Give documents.")
+        if expected != corpus.sha256:
+            raise CorpusError(
+                f"The corpus {name!r:.60} is not the one of this experiment: its hash is "
+                f"{corpus.sha256[:12]}, not {str(expected)[:12]}. Give the same files, or omit "
+                "sha256."
+            )
+    parts = {
+        name: corpus.split(own["held_out"], own["seed"], own["held_out_by"] or None)
+        for name, corpus in whole.items()
+    }
+    training = {name: text for name, (text, _) in parts.items()}
+    held_out = _joined([text for _, text in parts.values()])
+    if not held_out.n_bytes:
+        raise EmptyCorpusError("There is too little text to hold any back. Give more documents.")
+    if len(parts) > 1:
+        for name, text in training.items():
+            others = _joined([part for other, (_, part) in parts.items() if other != name])
+            if others.n_bytes:
+                left, _ = text.hold_out(others)
+                training[name] = replace(left, divided=text.divided)
+    return Texts(
+        training,
+        {name: corpus.sha256 for name, corpus in whole.items()},
+        held_out,
+        divide_units(held_out),
+        _sentences(planned),
+    )
+
+
+def _read(planned: Plan, name: str) -> Corpus:
+    entry = planned.corpora[name]
+    found: list[str] = []
+    for source in entry["sources"]:
+        path = source if is_url(source) else os.path.join(planned.folder, source)
+        if is_url(path) or (not os.path.exists(path) and is_pattern(path)):
+            found += [file.url for file in files_at(path)[0]]
+        else:
+            found.append(path)
+    if not found:
+        raise CorpusError(f"The corpus {name!r:.60} names no files. Give sources = [...] for it.")
+    column = str(planned.settings["held_out_by"])
+    kept = column.partition(":")[2] if column.startswith("column:") else None
+    return read_corpus(found, entry.get("text_column"), kept_column=kept)
+
+
+def _joined(parts: Sequence[Corpus]) -> Corpus:
+    """Return the held-out texts of several corpora as one, each with its own units."""
+    parts = [part for part in parts if part.n_bytes]
+    if len(parts) < 2:
+        return parts[0] if parts else Corpus((), ())
+    units: list[int] = []
+    n_within = 0.0
+    for part in parts:
+        first = 1 + max(units, default=-1)
+        units += [first + unit for unit in part.units or range(len(part.documents))]
+        n_within += part.n_bytes * (part.how.share_within if part.how else 0.0)
+    how = parts[0].how
+    n_bytes = sum(part.n_bytes for part in parts)
+    return Corpus(
+        tuple(text for part in parts for text in part.documents),
+        tuple(name for part in parts for name in part.names),
+        units=tuple(units),
+        how=HeldOut(how.by if how else "document", len(set(units)), n_within / n_bytes),
+    )
+
+
+def _sentences(planned: Plan) -> dict[str, Sequence[str]]:
+    sources: list[str] = planned.settings["parallel"]
+    if not sources:
+        return {}
+    if sources == [_SAMPLE]:
+        texts = parallel_texts()
+    else:
+        paths = [Path(planned.folder, source) for source in sources]
+        try:
+            texts = read_parallel([(path.name, path.read_bytes()) for path in paths])
+        except OSError as error:
+            raise CorpusError(f"Parallel sentences could not be read: {error}") from None
+    return {text.name: text.sentences for text in texts}
+
+
+def train_largest(
+    planned: Plan,
+    texts: Texts,
+    training: Training,
+    should_stop: Callable[[], bool] | None = None,
+) -> TrainingRun:
+    """Train at the largest of the sizes; raises CancelledError once `should_stop` returns True."""
+    size, text = max(training.sizes), texts.training[training.corpus]
+    if training.base is not None:
+        run = extend(
+            training.base,
+            text,
+            size,
+            should_stop=should_stop,
+            min_frequency=planned.settings["min_frequency"],
+        )
+    else:
+        config = _config(planned.settings, str(training.pretokenizer), str(training.alphabet), size)
+        run = train(text, config, should_stop=should_stop)
+    if run.stop_reason == "cancelled":
+        raise CancelledError
+    return run
+
+
+def cut_for(training: Training, run: TrainingRun, size: int) -> TrainingRun:
+    """Return the run of one of the sizes of a training."""
+    before = 0 if run.given_base is None else run.given_base.vocab_size
+    return run.cut(before + size)
+
+
+def measure_training(
+    planned: Plan,
+    texts: Texts,
+    training: Training,
+    should_stop: Callable[[], bool] | None = None,
+    on_run: Callable[[Training, int, TrainingRun], None] | None = None,
+) -> Iterator[tuple[int, Record]]:
+    """Train once, and yield each size with its record, measured several at a time."""
+    started = time.perf_counter()
+    run = train_largest(planned, texts, training, should_stop)
+    seconds = time.perf_counter() - started
+    stopped = False
+
+    def stops() -> bool:
+        return stopped or (should_stop is not None and should_stop())
+
+    def measured(size: int) -> Record:
+        row = cut_for(training, run, size)
+        found = _measure(planned, texts, training, row, stops)
+        if on_run is not None:
+            on_run(training, size, row)
+        found["figures"]["training_seconds"] = round(seconds, 3)
+        return found
+
+    pool = ThreadPoolExecutor(n_threads())
+    try:
+        waiting = [(size, pool.submit(measured, size)) for size in training.sizes]
+        for size, record in waiting:
+            yield size, record.result()
+    finally:
+        stopped = True
+        pool.shutdown(cancel_futures=True)
+
+
+def _measure(
+    planned: Plan,
+    texts: Texts,
+    training: Training,
+    run: TrainingRun,
+    should_stop: Callable[[], bool],
+) -> Record:
+    """Return the figures of a row."""
+    started = time.perf_counter()
+    own, tokenizer = planned.settings, run.tokenizer
+    bits = bits_per_byte(
+        tokenizer,
+        texts.training[training.corpus],
+        texts.held_out,
+        max_entries=own["model_entries"],
+        should_stop=should_stop,
+    )
+    tokens = bits.tokens_by_unit
+    low, high = tokens_interval(tokens, bits.bytes_by_unit, bits.stratum_of_unit)
+    figures: dict[str, Any] = {
+        "vocab_size": tokenizer.vocab_size,
+        "n_tokens": int(tokens.sum()),
+        "bytes_per_token": bits.n_bytes / int(tokens.sum()),
+        "bytes_per_token_low": low,
+        "bytes_per_token_high": high,
+        "bits_per_byte": bits.bits_per_byte,
+        "bits_per_byte_low": known(bits.interval[0]),
+        "bits_per_byte_high": known(bits.interval[1]),
+        "renyi_efficiency": renyi_efficiency(
+            bits.id_counts, vocab_size=tokenizer.vocab_size, alpha=own["alpha"]
+        ),
+        "n_dead": len(tokenizer.vocab.keys() - bits.used - {*tokenizer.special_tokens.values()}),
+        "pretokenizer": tokenizer.pretokenizer.name,
+        "stop_reason": run.stop_reason,
+        "fingerprint": tokenizer.fingerprint,
+        **_parity(texts, tokenizer, own["reference"] or None),
+    }
+    figures["measuring_seconds"] = round(time.perf_counter() - started, 3)
+    figures["peak_mb"] = _peak_mb()
+    return {
+        "figures": figures,
+        "tokens": tokens.tolist(),
+        "bits": bits.by_unit.tolist(),
+    }
+
+
+def _parity(texts: Texts, tokenizer: Tokenizer, reference: str | None) -> dict[str, float | None]:
+    if not texts.sentences:
+        return {"mean_parity": None, "gini": None}
+    (costs,) = parity(texts.sentences, [tokenizer], reference).costs
+    return {"mean_parity": costs.mean_parity, "gini": costs.gini}
+
+
+def _peak_mb() -> int | None:
+    """Return the most memory that this process has had; None where the system does not say."""
+    with suppress(ImportError):
+        resource: Any = import_module("resource")
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return int(peak // (_MB if sys.platform == "darwin" else 1024))
+    return None
+
+
+@lru_cache(1)
+def _texts_there(planned: str, folder: str) -> Texts:
+    settings = json.loads(planned)
+    return read_texts(replace(plan(settings), folder=folder))
+
+
+def _measure_elsewhere(
+    planned: Plan, sha256: Mapping[str, str], training: Training
+) -> list[tuple[int, Record]]:
+    """Measure a training on a worker, which reads the texts once; they must be the same there."""
+    corpora = {name: {**entry, "sha256": sha256[name]} for name, entry in planned.corpora.items()}
+    texts = _texts_there(json.dumps({**planned.settings, "corpora": corpora}), planned.folder)
+    return list(measure_training(planned, texts, training))
+
+
+def _cost(training: Training, texts: Texts) -> float:
+    """Return about how long a training takes, and measuring its rows."""
+    n_bytes = texts.training[training.corpus].n_bytes
+    return n_bytes * (1 + len(training.sizes)) + 100.0 * max(training.sizes)
+
+
+class _Kept:
+    """A folder of measured rows, each in a file named after all that it depends on."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(f"Rows cannot be kept in {folder}: {error}") from None
+
+    def read(self, key: str) -> Record | None:
+        """Return the record; None if the row was not measured, or its file is damaged."""
+        with suppress(OSError, ValueError):
+            found = json.loads((self._folder / f"{key}.json").read_text("utf-8"))
+            if isinstance(found, dict) and {"figures", "tokens", "bits"} <= found.keys():
+                return found
+        return None
+
+    def write(self, key: str, record: Record) -> None:
+        """Write a record, whole or not at all."""
+        write_whole(self._folder / f"{key}.json", json.dumps(record).encode())
+
+
+def _key(planned: Plan, texts: Texts, training: Training, size: int) -> str:
+    """Return a hash of all that the figures of a row depend on."""
+    names = ("special_tokens", "min_frequency", "alpha", "model_entries", "reference")
+    known_by = [
+        _version(),
+        {**training.settings(size), "corpus": texts.training[training.corpus].sha256},
+        {name: planned.settings[name] for name in names},
+        texts.held_out.fingerprint,
+        texts.blocks.unit_of_block.tolist(),
+        {name: [*own] for name, own in texts.sentences.items()},
+    ]
+    if training.base is not None:
+        known_by.append(to_encoder(training.base).fingerprint)
+    return hashlib.sha256(json.dumps(known_by, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _version() -> str:
+    return str(import_module("bpe_core").__version__)
+
+
+def _experiment(
+    planned: Plan, texts: Texts, records: Sequence[tuple[tuple[Training, int], Record]]
+) -> Experiment:
+    listed = [training.settings(size) for (training, size), _ in records]
+    rows: list[ExperimentRow] = []
+    for settings, (_, record) in zip(listed, records, strict=True):
+        figures = {"mean_parity": None, "gini": None, **record["figures"]}
+        rows.append(
+            ExperimentRow(
+                name=_row_name(settings, listed),
+                settings={**settings, "pretokenizer": figures["pretokenizer"]},
+                figures=figures,
+                tokens_by_unit=np.array(record["tokens"], np.int64),
+                bits_by_unit=np.array(record["bits"], np.float64),
+            )
+        )
+    names = [row.name for row in rows]
+    against = planned.settings["against"]
+    if against and against not in names:
+        raise ConfigError(f"against names no row: {against!r:.60}. Use one of {', '.join(names)}.")
+    units = texts.blocks
+    sizes = np.zeros(units.n_units, np.int64)
+    of_text = units.unit_of_block[units.block_of_text]
+    np.add.at(sizes, of_text, [len(text.encode()) for text in texts.held_out.documents])
+    return Experiment(
+        rows=tuple(rows),
+        against=names.index(against) if against else 0,
+        settings={
+            **planned.settings,
+            "corpora": {
+                name: {**entry, "sha256": texts.sha256[name]}
+                for name, entry in planned.corpora.items()
+            },
+            "made": {"bpe_core": _version(), "held_out_sha256": texts.held_out.sha256},
+        },
+        bytes_by_unit=sizes,
+        stratum_of_unit=units.stratum_of_unit,
+    )
+
+
+def _row_name(settings: Mapping[str, Any], all_rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the settings of a row that not all have, in words."""
+    words: list[str] = []
+    for key in ("corpus", "base", "pretokenizer", "alphabet"):
+        value = settings[key]
+        others = {row[key] for row in all_rows} - {None}
+        if value is not None and (key == "base" or len(others) > 1):
+            words.append(str(value))
+    plus = "" if settings["base"] is None else "+"
+    return ", ".join([*words, f"{plus}{settings['vocab_size']:,}"])

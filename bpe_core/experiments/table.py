@@ -1,0 +1,352 @@
+"""The rows of an experiment: what they answer, and what they are written as."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.checks import check_whole
+from bpe_core.comparison import TextPart, difference, ratio_interval, signed
+from bpe_core.errors import OutOfRangeError
+from bpe_core.extras import to_frame
+
+_COLUMNS: Final[tuple[str, ...]] = (
+    "tokenizer",
+    "corpus",
+    "base",
+    "pretokenizer",
+    "alphabet",
+    "vocab_size",
+    "n_tokens",
+    "bytes_per_token",
+    "bytes_per_token_low",
+    "bytes_per_token_high",
+    "percent_fewer",
+    "percent_fewer_low",
+    "percent_fewer_high",
+    "bits_per_byte",
+    "bits_per_byte_low",
+    "bits_per_byte_high",
+    "renyi_efficiency",
+    "n_dead",
+    "mean_parity",
+    "gini",
+    "stop_reason",
+    "fingerprint",
+    "training_seconds",
+    "measuring_seconds",
+    "peak_mb",
+)
+MEASURED_ON_THE_MACHINE: Final = ("training_seconds", "measuring_seconds", "peak_mb")
+"""The columns that differ each time the experiment is run."""
+_IN_LATEX: Final = (
+    ("Tokenizer", "tokenizer", "{}"),
+    ("Vocabulary", "vocab_size", "{:,}"),
+    ("Bytes/token", "bytes_per_token", "{:.3f}"),
+    ("Saving (\\%)", "percent_fewer", "{:.2f}"),
+    ("Bits/byte", "bits_per_byte", "{:.3f}"),
+    ("R\\'enyi", "renyi_efficiency", "{:.3f}"),
+    ("Dead", "n_dead", "{:,}"),
+    ("Parity", "mean_parity", "{:.2f}"),
+    ("Gini", "gini", "{:.3f}"),
+)
+_SPECIAL: Final = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+    }
+)
+CLEAR_SAVING: Final = 1.0
+"""Without an interval, a further saving of less than this many per cent is not worth its tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentRow:
+    """One tokenizer of an experiment, and what was measured of it."""
+
+    name: str
+    """Names the settings that differ between rows, such as "gpt2, 8,192"."""
+    settings: Mapping[str, Any]
+    """"corpus", "base" (a tokenizer that is extended, or None), "pretokenizer", "alphabet" and
+    "vocab_size": what `bpe.train` or `bpe.extend` needs to train it alone."""
+    figures: Mapping[str, Any]
+    """By the names of the table's columns."""
+    tokens_by_unit: NDArray[np.int64] = field(repr=False, compare=False)
+    """int64[n_units]: its tokens on each unit of the held-out text."""
+    bits_by_unit: NDArray[np.float64] = field(repr=False, compare=False)
+
+    @property
+    def family(self) -> tuple[Any, ...]:
+        """The settings apart from the size."""
+        return tuple(value for key, value in self.settings.items() if key != "vocab_size")
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """The rows of an experiment, in the order of its settings; made by `bpe.experiment`."""
+
+    rows: tuple[ExperimentRow, ...]
+    against: int
+    """The index of the row that others are compared with."""
+    settings: Mapping[str, Any]
+    """The settings, with those that were not given, and what the result can be checked by."""
+    bytes_by_unit: NDArray[np.int64] = field(repr=False)
+    """int64[n_units]: the bytes of each unit of the held-out text."""
+    stratum_of_unit: NDArray[np.int64] = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Experiment of {len(self.rows)} tokenizers: {self.answer}>"
+
+    def saving(self, row: int, against: int | None = None) -> TextPart:
+        """Return how many fewer tokens a row takes than another, with its paired interval.
+
+        Raises `OutOfRangeError` for an index that no row has.
+
+        >>> import bpe_core as bpe
+        >>> texts = [f"the bare bytes of text {n}\\n" for n in range(40)]
+        >>> found = bpe.experiment({"vocab_sizes": [260, 280], "held_out": 0.5}, {"mine": texts})
+        >>> found.saving(1, 0).way, found.saving(0, 0).percent_fewer
+        ('fewer', 0.0)
+        """
+        other = self.against if against is None else against
+        for place in (row, other):
+            check_whole("the index of a row", place, 0, len(self.rows) - 1, OutOfRangeError)
+        return difference(
+            self.rows[row].tokens_by_unit, self.rows[other].tokens_by_unit, self.stratum_of_unit
+        )
+
+    @cached_property
+    def answer(self) -> str:
+        """The sentence that says which tokenizer to take, and why not a larger one.
+
+        Of the settings apart from the size, those are taken whose largest vocabulary needs the
+        fewest tokens. Of their sizes, the smallest is taken from which the next one saves less than
+        the interval of its own figure leaves open, to either side; without an interval, less than
+        1 %.
+        """
+        place, following = self._choice
+        row = self.rows[place]
+        base = row.settings["base"]
+        size = f"{row.figures['vocab_size']:,} tokens"
+        start = f"Take {size if base is None else f'{base} extended to {size}'}{self._named(row)}"
+        smaller = self._sizes(row)[: self._sizes(row).index(place)]
+        if following is not None:
+            more = self.rows[following].figures["vocab_size"] - row.figures["vocab_size"]
+            part = self.saving(following, place)
+            margin = self._margin(place)
+            within = (
+                f"within the interval (±{margin:.1f}%)"
+                if margin is not None
+                else "and there are too few documents for an interval"
+            )
+            return f"{start}: a further {more:,} save {part.percent_fewer:.1f}% more, {within}."
+        if row.figures["stop_reason"] != "vocab-size":
+            return f"{start}: the corpus fills no larger vocabulary."
+        if smaller:
+            part = self.saving(place, smaller[-1])
+            fewer = self.rows[smaller[-1]].figures["vocab_size"]
+            interval = f" ({part.interval_words})" if part.interval_words else ""
+            return (
+                f"{start}, the largest that was tried: it takes {signed(part.percent_fewer)} "
+                f"tokens than {fewer:,}{interval}, so try larger ones too."
+            )
+        return f"{start}, the only size that was tried: try others, to see what they save."
+
+    @cached_property
+    def recommended(self) -> int:
+        """The index of the row that `answer` names."""
+        return self._choice[0]
+
+    @cached_property
+    def _choice(self) -> tuple[int, int | None]:
+        """The row to take, and the next larger one, which is not worth it, or None."""
+        largest = {row.family: place for place, row in self._by_size()}
+        best = min(largest.values(), key=lambda place: self.rows[place].figures["n_tokens"])
+        sizes = self._sizes(self.rows[best])
+        for place, following in pairwise(sizes):
+            margin = self._margin(place)
+            part = self.saving(following, place)
+            if part.percent_fewer < (CLEAR_SAVING if margin is None else margin):
+                return place, following
+        return sizes[-1], None
+
+    def _by_size(self) -> list[tuple[int, ExperimentRow]]:
+        return sorted(enumerate(self.rows), key=lambda each: each[1].figures["vocab_size"])
+
+    def _sizes(self, row: ExperimentRow) -> list[int]:
+        """Return the rows that differ from this one in size, ascending, each size once."""
+        sizes: dict[int, int] = {}
+        for place, each in self._by_size():
+            if each.family == row.family:
+                sizes.setdefault(each.figures["vocab_size"], place)
+        return list(sizes.values())
+
+    def _margin(self, place: int) -> float | None:
+        """Return half the interval of a row's bytes per token, in per cent; None without one."""
+        row = self.rows[place].figures
+        low, high = row["bytes_per_token_low"], row["bytes_per_token_high"]
+        return None if low is None else 50 * (high - low) / row["bytes_per_token"]
+
+    def _named(self, row: ExperimentRow) -> str:
+        """Return the settings of a row that others do not share, after " with "."""
+        words: list[str] = []
+        for key, word in (
+            ("corpus", "the corpus"),
+            ("pretokenizer", "the cut"),
+            ("alphabet", "the alphabet"),
+        ):
+            value = row.settings[key]
+            is_corpus = key == "corpus"
+            values = {
+                each.settings[key]
+                for each in self.rows
+                if is_corpus or each.settings["base"] is None
+            }
+            is_own = is_corpus or row.settings["base"] is None
+            if is_own and len(values) > 1:
+                words.append(f"{word} {value}")
+        return f" with {' and '.join(words)}" if words else ""
+
+    @cached_property
+    def frontier(self) -> tuple[int, ...]:
+        """The rows that no other beats in both size and bits per byte, the smallest first."""
+        found: list[int] = []
+        least = math.inf
+        for place, row in sorted(
+            self._by_size(),
+            key=lambda each: (each[1].figures["vocab_size"], each[1].figures["bits_per_byte"]),
+        ):
+            if row.figures["bits_per_byte"] < least:
+                least = row.figures["bits_per_byte"]
+                found.append(place)
+        return tuple(found)
+
+    @cached_property
+    def table(self) -> list[dict[str, Any]]:
+        """A dict for each row, with all columns; None where a figure is not known."""
+        found: list[dict[str, Any]] = []
+        for place, row in enumerate(self.rows):
+            part = self.saving(place)
+            values = {
+                "tokenizer": row.name,
+                **row.settings,
+                **row.figures,
+                "percent_fewer": part.percent_fewer,
+                "percent_fewer_low": known(part.low),
+                "percent_fewer_high": known(part.high),
+            }
+            found.append({name: values[name] for name in _COLUMNS})
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer, the settings and the rows as JSON values."""
+        return {
+            "answer": self.answer,
+            "recommended": self.rows[self.recommended].name,
+            "against": self.rows[self.against].name,
+            "frontier": [self.rows[place].name for place in self.frontier],
+            "settings": dict(self.settings),
+            "rows": self.table,
+        }
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with a row for each tokenizer, named in its first column."""
+        return to_frame(self.table)
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+    def to_csv(self) -> str:
+        """Return the table as CSV, with the figures in full; unknown ones are empty."""
+        text = io.StringIO(newline="")
+        writer: csv.DictWriter[str] = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.table)
+        return text.getvalue()
+
+    def to_latex(self) -> str:
+        """Return the table for a paper; it needs the package booktabs."""
+        columns = [
+            each for each in _IN_LATEX if any(row[each[1]] is not None for row in self.table)
+        ]
+        lines = [
+            "\\begin{tabular}{l" + "r" * (len(columns) - 1) + "}",
+            "\\toprule",
+            " & ".join(title for title, *_ in columns) + " \\\\",
+            "\\midrule",
+        ]
+        for row in self.table:
+            cells = (
+                "--" if row[name] is None else form.format(row[name]).translate(_SPECIAL)
+                for _, name, form in columns
+            )
+            lines.append(" & ".join(cells) + " \\\\")
+        return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
+
+    def to_toml(self) -> str:
+        """Return the file that repeats the experiment, with the hashes of its texts and tokenizers.
+
+        `bpe.experiment` and `bpe experiment` read it. They refuse a corpus whose hash differs.
+        """
+        head = dict(self.settings)
+        corpora = head.pop("corpora")
+        made = head.pop("made")
+        fingerprints = {row.name: row.figures["fingerprint"] for row in self.rows}
+        lines = [f"# {self.answer}", *(f"{key} = {_toml(value)}" for key, value in head.items())]
+        for name, corpus in corpora.items():
+            lines += ["", f"[corpora.{_toml(name)}]"]
+            lines += [f"{key} = {_toml(value)}" for key, value in corpus.items()]
+        lines += ["", "[made]", *(f"{key} = {_toml(value)}" for key, value in made.items())]
+        lines += ["", "[made.fingerprints]"]
+        lines += [f"{_toml(name)} = {_toml(value)}" for name, value in fingerprints.items()]
+        return "\n".join([*lines, ""])
+
+
+def _toml(value: object) -> str:
+    """Return a value as TOML."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        items: Sequence[object] = value  # pyright: ignore[reportUnknownVariableType]
+        return f"[{', '.join(map(_toml, items))}]"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    # As JSON, apart from one control character.
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def known(figure: float) -> float | None:
+    """Return a figure, None if it is nan.
+
+    >>> known(1.5), known(math.nan)
+    (1.5, None)
+    """
+    return None if math.isnan(figure) else figure
+
+
+def tokens_interval(
+    tokens: NDArray[np.int64], n_bytes: NDArray[np.int64], strata: NDArray[np.int64]
+) -> tuple[float | None, float | None]:
+    """Return the 95 % interval of bytes per token; None for both with fewer than 20 units."""
+    low, high = ratio_interval(tokens, n_bytes, strata)
+    if math.isnan(low):
+        return None, None
+    return 1 / high, 1 / low

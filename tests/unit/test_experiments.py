@@ -1,0 +1,276 @@
+"""Rows of an experiment equal single trainings, resume, and answer which to take."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tomllib
+from concurrent.futures import CancelledError
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bpe_core as bpe
+from bpe_core.comparison import compute_gain
+from bpe_core.comparison.measurement import renyi_efficiency
+from bpe_core.corpus import parallel_texts
+from bpe_core.experiments import Training
+from bpe_core.experiments.table import MEASURED_ON_THE_MACHINE
+from tests.commands import run
+
+SIZES = (280, 320, 400)
+CUTS = ("gpt2", "cl100k")
+SETTINGS: dict[str, Any] = {
+    "vocab_sizes": [*SIZES],
+    "pretokenizers": [*CUTS],
+    "alphabets": ["full", "characters"],
+    "extend": ["gpt2"],
+    "new_tokens": [3, 9],
+    "held_out": 0.3,
+    "seed": 3,
+    "alpha": 2.0,
+    "parallel": [],
+}
+
+
+def texts(n: int = 90) -> list[str]:
+    words = "the bare bytes of a text for readers who merge pairs until none".split()  # noqa: SIM905
+    return [
+        " ".join(words[(i * k + k) % len(words)] for k in range(1, 30)) + f" {i} words{i}!\n"
+        for i in range(n)
+    ]
+
+
+@cache
+def found() -> bpe.Experiment:
+    return bpe.experiment(SETTINGS, {"mine": texts()})
+
+
+@cache
+def small() -> dict[str, Any]:
+    """Return the settings without the extended tokenizers, which take longest."""
+    return {**SETTINGS, "extend": [], "new_tokens": []}
+
+
+def stable(experiment: bpe.Experiment) -> list[dict[str, Any]]:
+    """Return the table without the columns that differ each time."""
+    return [
+        {name: value for name, value in row.items() if name not in MEASURED_ON_THE_MACHINE}
+        for row in experiment.table
+    ]
+
+
+def test_rows_equal_single_trainings_to_the_digit():
+    training, held_out = bpe.Corpus.from_documents(texts()).split(0.3, 3)
+    experiment = found()
+    assert len(experiment.rows) == 14
+    first = None
+    for row, line in zip(experiment.rows, experiment.table, strict=True):
+        own = row.settings
+        if own["base"] is None:
+            base = "characters" if own["alphabet"] == "characters" else "bytes"
+            config = bpe.TrainingConfig(own["vocab_size"], own["pretokenizer"], base)
+            alone = bpe.train(training, config)
+        else:
+            alone = bpe.extend(own["base"], training, own["vocab_size"])
+        tokenizer = alone.tokenizer
+        first = first or tokenizer
+        compared = bpe.compare(held_out, [tokenizer, first])
+        bits = bpe.bits_per_byte(tokenizer, training, held_out)
+        gain = compute_gain(compared).whole
+        counts = np.array(bits.id_counts)
+        expected = {
+            "fingerprint": tokenizer.fingerprint,
+            "stop_reason": alone.stop_reason,
+            "vocab_size": tokenizer.vocab_size,
+            "n_tokens": compared.rows[0].n_tokens,
+            "bytes_per_token": compared.rows[0].bytes_per_token,
+            "percent_fewer": gain.percent_fewer,
+            "percent_fewer_low": gain.low,
+            "percent_fewer_high": gain.high,
+            "bits_per_byte": bits.bits_per_byte,
+            "bits_per_byte_low": bits.interval[0],
+            "renyi_efficiency": renyi_efficiency(
+                counts, vocab_size=tokenizer.vocab_size, alpha=2.0
+            ),
+            "n_dead": len(bpe.dead_tokens(tokenizer, training)),
+        }
+        assert {name: line[name] for name in expected} == expected, row.name
+
+
+def test_parity_is_that_of_the_parallel_sentences():
+    sentences = {text.name: text.sentences for text in parallel_texts()}
+    settings = {"vocab_sizes": [280], "held_out": 0.3, "reference": "Thai"}
+    experiment = bpe.experiment(settings, {"mine": texts()})
+    training, _ = bpe.Corpus.from_documents(texts()).split(0.3)
+    (costs,) = bpe.parity(sentences, [bpe.train(training, vocab_size=280)], "Thai").costs
+    (row,) = experiment.table
+    assert (row["mean_parity"], row["gini"]) == (costs.mean_parity, costs.gini)
+
+
+def test_cuts_of_a_run_are_the_runs_of_smaller_vocabularies():
+    corpus = bpe.Corpus.from_documents(texts(30))
+    each: tuple[Any, ...] = (
+        {},
+        {"alphabet": "seen"},
+        {"base": "characters", "end_of_word": "</w>"},
+    )
+    for settings in each:
+        largest = bpe.train(corpus, vocab_size=420, **settings)
+        for size in (290, 330, 420, 9_000):
+            cut, alone = largest.cut(size), bpe.train(corpus, vocab_size=min(size, 420), **settings)
+            assert cut.tokenizer == alone.tokenizer
+            assert cut.merges == alone.merges
+            assert cut.joined_at.tolist() == alone.joined_at.tolist()
+            assert cut.tokens_after.tolist() == alone.tokens_after.tolist()
+            assert cut.stop_reason == alone.stop_reason
+        with pytest.raises(bpe.VocabularyTooSmallError):
+            largest.cut(10)
+    extended = bpe.extend("gpt2", corpus, 8)
+    alone = bpe.extend("gpt2", corpus, 3)
+    cut = extended.cut(50_257 + 3)
+    assert (cut.tokenizer, cut.merges) == (alone.tokenizer, alone.merges)
+    assert cut.pair_counts(3) == alone.pair_counts(3)
+
+
+def test_a_stopped_experiment_resumes_and_is_equal(tmp_path: Path):
+    expected = stable(bpe.experiment(small(), {"mine": texts()}))
+    runs: list[tuple[Training, int]] = []
+    calls = 0
+
+    def stop() -> bool:
+        nonlocal calls
+        calls += 1
+        return calls > 3 and len(runs) > 3
+
+    def note(training: Training, size: int, run: bpe.TrainingRun) -> None:
+        assert run.config.vocab_size == size
+        runs.append((training, size))
+
+    def go(**more: Any) -> bpe.Experiment:
+        return bpe.experiment(small(), {"mine": texts()}, work=tmp_path, on_run=note, **more)
+
+    with pytest.raises(CancelledError):
+        go(should_stop=stop)
+    kept = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert 0 < len(kept) < 12
+    first = next(iter(kept))
+    (tmp_path / first).write_text("{")  # a damaged row is measured again
+    runs.clear()
+    assert stable(go()) == expected
+    assert len(runs) == 12 - len(kept) + 1
+    runs.clear()
+    progress: list[Any] = []
+    assert stable(go(on_progress=progress.append)) == expected
+    assert not runs
+    assert progress[-1].rows_done == 12
+    # A further size measures only that.
+    more = {**small(), "vocab_sizes": [*SIZES, 410]}
+    bpe.experiment(more, {"mine": texts()}, work=tmp_path, on_run=note)
+    assert sorted({size for _, size in runs}) == [410]
+    # Another seed measures everything.
+    runs.clear()
+    bpe.experiment({**small(), "seed": 4}, {"mine": texts()}, work=tmp_path, on_run=note)
+    assert len(runs) == 12
+
+
+def test_a_file_a_command_and_the_library_give_one_table(tmp_path: Path):
+    (tmp_path / "texts").mkdir()
+    for number, text in enumerate(texts()):
+        (tmp_path / "texts" / f"{number:03}.txt").write_text(text, encoding="utf-8")
+    file = tmp_path / "sizes.toml"
+    settings = (
+        'vocab_sizes = [280, 400]\nheld_out = 0.3\n[corpora]\n"my\\u007f “texts”" = ["texts"]\n'
+    )
+    file.write_text(settings, encoding="utf-8")
+    library = bpe.experiment(file)
+    out = tmp_path / "out"
+    printed = run("experiment", file, "--out", out)
+    assert printed.exit_code == 0, printed.output
+    assert (
+        printed.output.splitlines()[1].strip() == library.answer or library.answer in printed.output
+    )
+    as_json = json.loads((out / "table.json").read_text("utf-8"))
+    rows = [{key: row[key] for key in stable(library)[0]} for row in as_json["rows"]]
+    assert rows == stable(library)
+    as_csv = list(csv.DictReader(io.StringIO((out / "table.csv").read_text("utf-8"))))
+    assert [float(row["bits_per_byte"]) for row in as_csv] == [
+        row["bits_per_byte"] for row in library.table
+    ]
+    latex = (out / "table.tex").read_text("utf-8")
+    assert latex.count("\\\\\n") == 3
+    # The file that was written repeats the experiment, next to the texts.
+    again = tmp_path / "again.toml"
+    again.write_text((out / "experiment.toml").read_text("utf-8"), "utf-8")
+    assert stable(bpe.experiment(again)) == stable(library)
+    made = tomllib.loads(again.read_text("utf-8"))["made"]
+    assert made["fingerprints"] == {row.name: row.figures["fingerprint"] for row in library.rows}
+    (tmp_path / "texts" / "000.txt").write_text("another text", "utf-8")
+    with pytest.raises(bpe.CorpusError, match="not the one of this experiment"):
+        bpe.experiment(again)
+
+
+def test_corpora_do_not_train_on_what_another_holds_out():
+    shared = texts()
+    corpora = {"small": shared[:60], "large": shared}
+    experiment = bpe.experiment({"vocab_sizes": [280], "held_out": 0.3}, corpora)
+    assert [row.name for row in experiment.rows] == ["small, 280", "large, 280"]
+    assert len({len(row.tokens_by_unit) for row in experiment.rows}) == 1
+
+
+def test_the_answer_takes_the_smallest_size_within_the_interval():
+    experiment = found()
+    row = experiment.rows[experiment.recommended]
+    assert f"{row.figures['vocab_size']:,} tokens" in experiment.answer
+    assert experiment.answer.startswith("Take ")
+    assert experiment.answer.endswith(".")
+    one = bpe.experiment({"vocab_sizes": [280], "held_out": 0.3}, {"mine": texts()})
+    assert (
+        one.answer
+        == "Take 280 tokens, the only size that was tried: try others, to see what they save."
+    )
+    sizes = [experiment.rows[place].figures for place in experiment.frontier]
+    assert [each["vocab_size"] for each in sizes] == sorted(each["vocab_size"] for each in sizes)
+    bits = [each["bits_per_byte"] for each in sizes]
+    assert bits == sorted(bits, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "no size to try"),
+        ({"vocab_sizes": [300], "sizes": 1}, "'sizes' is not a setting"),
+        ({"vocab_sizes": ["300"]}, "list of numbers"),
+        ({"vocab_sizes": [300], "pretokenizers": ["gpt9"]}, "gpt9"),
+        ({"vocab_sizes": [300], "alphabets": ["latin"]}, "is not an alphabet"),
+        ({"vocab_sizes": [300], "held_out": 0}, "held_out is 0"),
+        ({"vocab_sizes": [300], "held_out_by": "line"}, "what to hold out by"),
+        ({"vocab_sizes": [300], "extend": ["gpt2"]}, "go together"),
+        ({"vocab_sizes": [300], "against": "none"}, "names no row"),
+        ({"vocab_sizes": [100]}, "100"),
+        ({"vocab_sizes": [300], "parallel": ["none.csv"]}, "could not be read"),
+        ({"vocab_sizes": [*range(300, 1400)]}, "the limit is 1,000"),
+    ],
+)
+def test_wrong_settings_are_named(settings: dict[str, Any], words: str):
+    with pytest.raises(bpe.BpeError, match=words):
+        bpe.experiment(settings, {"mine": texts(40)})
+
+
+def test_wrong_files_are_named(tmp_path: Path):
+    file = tmp_path / "sizes.toml"
+    for content, words in (
+        ("vocab_sizes = [", "not valid TOML"),
+        ("vocab_sizes = [300]", "There is no corpus"),
+        ("vocab_sizes = [300]\n[corpora]\na = []", "names no files"),
+        ('vocab_sizes = [300]\n[corpora]\na = {source = "x"}', "not known"),
+    ):
+        file.write_text(content, "utf-8")
+        printed = run("experiment", file)
+        assert printed.exit_code == 1
+        assert words in printed.output
+    assert "There is no file" in run("experiment", tmp_path / "none.toml").output
