@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-Case = str | tuple[str, ...]
+Case = str | int | tuple[str, ...]
 """The value of a parameter, or those of several."""
 
 
@@ -22,5 +22,8 @@ def first_of(cases: Iterable[Case], *first: Case) -> list[Case | ParameterSet]:
     marks = pytest.mark.more
     return [
         *first,
-        *(pytest.param(*([case] if isinstance(case, str) else case), marks=marks) for case in more),
+        *(
+            pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=marks)
+            for case in more
+        ),
     ]

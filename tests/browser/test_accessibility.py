@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 from urllib.parse import quote
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
@@ -62,6 +64,18 @@ PAGES = (
 )
 
 
+def in_halves(pages: Sequence[str]) -> list[ParameterSet]:
+    """Return schemes with half of the pages each; `make test-more` checks the other halves."""
+    middle = len(pages) // 2
+    halves = ("first", pages[:middle]), ("last", pages[middle:])
+    more = pytest.mark.more(why="each page was checked in the other scheme")
+    return [
+        pytest.param(*scheme, half, id=f"{scheme[0]}-{name}", marks=more if at != place else ())
+        for place, scheme in enumerate(SCHEMES)
+        for at, (name, half) in enumerate(halves)
+    ]
+
+
 def broken_rules(page: Page, **options: Any) -> list[str]:
     """Return the rules that a page breaks, each with an element."""
     if not page.evaluate("'axe' in window"):
@@ -85,9 +99,13 @@ def find_faults(page: Page, scheme: str) -> list[str]:
 
 
 @pytest.mark.timeout(900)  # a walk over all pages, each of which axe checks for some seconds
-@pytest.mark.parametrize(("scheme", "width"), SCHEMES)
+@pytest.mark.parametrize(("scheme", "width", "pages"), in_halves(PAGES))
 def test_every_page_is_accessible_and_fits_its_window(
-    tab: Page, keep_run: KeepRun, scheme: Literal["light", "dark"], width: int
+    tab: Page,
+    keep_run: KeepRun,
+    scheme: Literal["light", "dark"],
+    width: int,
+    pages: Sequence[str],
 ) -> None:
     corpus = bpe.Corpus.from_text("Kubernetes und Donaudampfschifffahrt, kubelet <b>\n" * 50)
     terms = ["kubelet", "New York", "PostgreSQL", b"bernet"]
@@ -97,7 +115,7 @@ def test_every_page_is_accessible_and_fits_its_window(
     tab.set_viewport_size({"width": width, "height": 900})
     switch_theme(tab, scheme)
     faults: dict[str, list[str]] = {}
-    for path in PAGES:
+    for path in pages:
         go_to_address(tab, f"/{path}")
         if path.startswith("adapt?"):
             expect(tab.get_by_role("heading", name="Domain terms")).to_be_visible()

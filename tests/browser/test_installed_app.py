@@ -46,7 +46,19 @@ def installed_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-def test_each_page_opens_by_a_deep_link(page: Page, installed_url: str) -> None:
+# The first needs the samples, and the others what is drawn in the browser.
+FIRST = ("train", "token_boundaries", "lessons")
+OTHERS = tuple(name for name in PAGES if name not in FIRST)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [FIRST, pytest.param(OTHERS, marks=pytest.mark.more(why="the other pages"))],
+    ids=["first", "others"],
+)
+def test_each_page_opens_by_a_deep_link(
+    page: Page, installed_url: str, names: tuple[str, ...]
+) -> None:
     # The name of Start in the address can be the first request to a server.
     open_page(page, f"{installed_url}/start?sentence=hugs")
     page.wait_for_url(f"{installed_url}/?sentence=hugs")
@@ -54,7 +66,7 @@ def test_each_page_opens_by_a_deep_link(page: Page, installed_url: str) -> None:
     open_page(page, f"{installed_url}/merge_loop?run=sample&step=5")
     expect(page.get_by_role("heading", level=1)).to_have_text("Merge loop")
     expect(page).to_have_url(re.compile(r"/merge_loop\?(?!.*goto).*step=5"))
-    for name, title in (*PAGES.items(), ("", START)):
+    for name, title in (*((name, PAGES[name]) for name in names), ("", START)):
         go_to_address(page, f"/{name}")
         expect(page.get_by_role("heading", level=1)).to_have_text(title)
         expect(page.get_by_role("alert")).to_have_count(0)

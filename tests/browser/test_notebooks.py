@@ -198,6 +198,7 @@ def _(bpe):
 """
 
 
+@pytest.mark.more(why="another host of the same views")
 def test_marimo_shows_views_in_its_dark_theme(
     notebook: Page, home: dict[str, str], tmp_path: Path
 ) -> None:

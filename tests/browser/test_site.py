@@ -7,7 +7,7 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Literal
 from urllib.parse import quote
@@ -22,7 +22,7 @@ from bpe_core.tokenizer import gpt2
 from static_site.build import build, first_use_size
 from tests.browser.conftest import DESK
 from tests.browser.serving import QuietHandler, new_context, served
-from tests.browser.test_accessibility import SCHEMES, broken_rules
+from tests.browser.test_accessibility import SCHEMES, broken_rules, in_halves
 from tests.new_process import ROOT
 from tests.oracles import TOKENIZERS, opened_by_name
 from ui.token_boundaries import FIRST_TEXT
@@ -485,9 +485,13 @@ def test_pages_work_from_a_folder(
     expect(page.locator(".words .tile").first).to_be_visible()
 
 
-@pytest.mark.parametrize(("scheme", "width"), SCHEMES)
+@pytest.mark.parametrize(("scheme", "width", "pages"), in_halves([*PAGES, "app.html"]))
 def test_pages_are_accessible_and_fit(
-    browser: Browser, address: str, scheme: Literal["light", "dark"], width: int
+    browser: Browser,
+    address: str,
+    scheme: Literal["light", "dark"],
+    width: int,
+    pages: Sequence[str],
 ) -> None:
     context = new_context(
         browser,
@@ -497,7 +501,7 @@ def test_pages_are_accessible_and_fit(
     )
     context.add_init_script(NOTE_SHIFTS)
     page = context.new_page()
-    for file in (*PAGES, "app.html"):
+    for file in pages:
         page.goto(f"{address}/{file}")
         if file == LESSON:
             page.get_by_role("button", name="Show me").click()

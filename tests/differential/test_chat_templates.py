@@ -86,6 +86,7 @@ def template(name: str) -> ChatTemplate:
 name = one_at_a_time(opened, peer, template)
 
 
+@pytest.mark.usefixtures("rendered_here")
 @pytest.mark.parametrize("talk", CONVERSATIONS)
 @pytest.mark.parametrize("name", first_of(CHAT_PACKAGES, "qwen3", "llama3.1"), indirect=True)
 def test_a_folder_is_rendered_and_encoded_as_by_transformers(name: str, talk: str) -> None:
@@ -115,6 +116,7 @@ def test_a_template_gets_the_tokens_that_transformers_gives_it(name: str) -> Non
     assert chat.source == peer(name).chat_template
 
 
+@pytest.mark.usefixtures("rendered_here")
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_template_can_do_what_it_can_in_transformers(source: str) -> None:
     for talk in CONVERSATIONS.values():

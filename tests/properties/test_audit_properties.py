@@ -27,6 +27,7 @@ from bpe_core.vocabulary import (
 )
 from bpe_core.vocabulary.auditing import with_parts
 from bpe_core.vocabulary.reachability import CONTEXTS
+from tests.more_cases import first_of
 from tests.strategies import hostile_texts, tokenizers, training_configs, word_counts
 
 # Alphabet size -> length of the longest texts that brute force encodes.
@@ -117,7 +118,7 @@ def found_and_unseen(
     return find_unreachable(tokenizer), set(tokenizer.vocab) - seen
 
 
-@pytest.mark.parametrize("alphabet", ["a !", "'le", "a\n ", "a1é"])
+@pytest.mark.parametrize("alphabet", first_of(["a !", "'le", "a\n ", "a1é"], "a !", "a1é"))
 @pytest.mark.parametrize("pretokenizer", ["gpt2", "cl100k", "words-punctuation", "whitespace"])
 @given(data=st.data())
 def test_no_text_encodes_to_an_unreachable_token_under_any_pretokenizer(
@@ -131,7 +132,8 @@ def test_no_text_encodes_to_an_unreachable_token_under_any_pretokenizer(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "alphabet", ["a !", "'le", "a\n ", "A日a", "!\n/", "!\u0301a", "a'S", "1½a"]
+    "alphabet",
+    first_of(["a !", "'le", "a\n ", "A日a", "!\n/", "!\u0301a", "a'S", "1½a"], "a !", "!\u0301a"),
 )
 @pytest.mark.parametrize(
     "pretokenizer", ["llama3", "qwen2", "o200k", "tekken", "starcoder", "falcon"]

@@ -25,6 +25,7 @@ from bpe_core.types import PretokenCounts
 from bpe_core.unicode import class_runs, unicode_class
 from bpe_scale.sources import FilePart, Source, text_bounds
 from tests.cut_texts import ASCII_TEXT, BEFORE, ENDINGS, TEXT, word_tokenizer
+from tests.more_cases import first_of
 from tests.scanned import scan
 
 scanners = pytest.mark.parametrize("name", SCANNERS)
@@ -37,7 +38,7 @@ def _kernels() -> None:
 
 @pytest.mark.slow
 @scanners
-@pytest.mark.parametrize("room", [24, 40, 8192])
+@pytest.mark.parametrize("room", first_of([24, 40, 8192], 24))
 def test_a_scanner_ignores_what_follows_the_text_in_memory(name: str, room: int) -> None:
     pretokenizer = get_pretokenizer(name)
     for text in (before + ending for before in BEFORE for ending in ENDINGS):
@@ -56,7 +57,7 @@ def test_each_prefix_of_a_text_is_scanned_as_if_nothing_followed(name: str) -> N
 
 
 @scanners
-@pytest.mark.parametrize("room", [24, 25, 31])
+@pytest.mark.parametrize("room", first_of([24, 25, 31], 25))
 def test_runs_of_every_length_stay_within_the_buffers(name: str, room: int) -> None:
     pretokenizer = get_pretokenizer(name)
     for unit in (
@@ -123,7 +124,7 @@ def test_consecutive_documents_are_counted_separately(name: str) -> None:
 
 
 @scanners
-@pytest.mark.parametrize("look_back", [1, 5, 1 << 16])
+@pytest.mark.parametrize("look_back", first_of([1, 5, 1 << 16], 5))
 def test_sections_are_cut_only_where_no_pretoken_changes(name: str, look_back: int) -> None:
     pretokenizer = get_pretokenizer(name)
     cut = 0
@@ -148,8 +149,8 @@ def spelled(ids: list[int], name: str) -> list[bytes]:
 
 @pytest.mark.slow
 @scanners
-@pytest.mark.parametrize("look_back", [1, 5, 1 << 12])
-@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("look_back", first_of([1, 5, 1 << 12], 5))
+@pytest.mark.parametrize("n_threads", first_of([1, 2], 2))
 def test_pieces_of_every_size_encode_like_the_whole(
     name: str, look_back: int, n_threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,7 @@ from bpe_core.published import hub as fetching
 from bpe_core.published.catalogue import HubFile
 from bpe_core.published.hub_names import choose_hub_files, model_folder
 from tests.loopback_hub import LoopbackHub, Manner, loopback_hub
+from tests.more_cases import first_of
 from ui.tokenizers.by_name import read_name
 
 TEXT = "hug hugs hugging"
@@ -158,7 +159,12 @@ def test_a_bad_answer_is_an_error_in_seconds_and_nothing_is_kept(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "etag", ['"{outside}"', 'W/"{outside}"', '"../../../evil"', '"."', '""', '"W/abc"', "{hash}/.."]
+    "etag",
+    first_of(
+        ['"{outside}"', 'W/"{outside}"', '"../../../evil"', '"."', '""', '"W/abc"', "{hash}/.."],
+        '"{outside}"',
+        '""',
+    ),
 )
 def test_an_etag_that_is_no_hash_writes_nothing(
     hub: LoopbackHub, cache: Path, tmp_path: Path, etag: str
