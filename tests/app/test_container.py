@@ -25,7 +25,10 @@ from tests.image import (
 from tests.new_process import ROOT
 
 # Building the image compiles all kernels, which can take long.
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [
+    pytest.mark.timeout(900),
+    pytest.mark.more(why="half a minute for an image; the same server is tested without one"),
+]
 
 
 class Container:
