@@ -20,7 +20,6 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from bpe_scale.counting import CountingProgress, count_files
-    from bpe_scale.documents import StretchReading
     from bpe_scale.encoded_folder import (
         EosFacts,
         Format,
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
         ThisProcess,
         WorkFolder,
         cluster,
-        divide_sources,
         local_processes,
     )
 else:

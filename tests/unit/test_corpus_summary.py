@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import bpe_core as bpe
-from ui.run import corpus_summary, divided
-from ui.run.corpus_summary import pretoken_figures
+from ui.run import corpus_summary
+from ui.run.corpus_summary import divided, pretoken_figures
 
 
 def test_the_same_text_under_other_names_keeps_those_names_when_split() -> None:

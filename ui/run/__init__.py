@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         MAX_TABLES_DESCRIBED,
         AlikeTables,
         CorpusPart,
-        divided,
         find_alphabet,
     )
     from ui.run.page_parts import (
