@@ -9,9 +9,10 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -25,6 +26,7 @@ from bpe_core.cli.outputs import (
     check_output,
     is_standard_output,
     is_watched,
+    output_path,
     print_json,
     write_output,
     write_text,
@@ -37,12 +39,14 @@ from bpe_core.errors import ChatTemplateError, ConfigError, explain
 if TYPE_CHECKING:
     from bpe_core.chat import ChatTemplate
     from bpe_core.corpus import DecodingErrors
+    from bpe_core.tokenizer import ChatReport, Encoder, NamedEncoder
     from bpe_scale import EncodingProgress, EosFacts, Estimate, Format, Manifest
 
 _POWERS: Final = {"": 0, "K": 3, "M": 6, "G": 9, "B": 9}
 _SECONDS_BETWEEN_REPORTS: Final = 0.5
 _MAX_TOKENS_SHOWN: Final = 32
 _PIECE: Final = 1 << 20
+_ROWS_AT_ONCE: Final = 1_000
 
 
 @click.command()
@@ -167,6 +171,26 @@ def decode(
     "JSON, or else a text.",
 )
 @click.option("--ids", is_flag=True, help="Print ids instead of text.")
+@click.option(
+    "--report",
+    is_flag=True,
+    help="Read a conversation from each line of MESSAGES, and print tokens, learned tokens and "
+    "faults.",
+)
+@click.option("--context", type=click.IntRange(1), help="With --report, count what is longer.")
+@click.option(
+    "--masks",
+    metavar="FILE",
+    help="With --report, write ids and masks as Parquet, in the columns input_ids and "
+    "assistant_masks.",
+)
+@click.option(
+    "--drift",
+    is_flag=True,
+    help="Read ids from each line of MESSAGES, and print where they differ from those of their "
+    "text.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print figures as JSON.")
 @out_option("Where to write instead of standard output.", required=False)
 def chat(
     tokenizer: str,
@@ -180,6 +204,11 @@ def chat(
     tools: str | None,
     variables: tuple[str, ...],
     ids: bool,
+    report: bool,
+    context: int | None,
+    masks: str | None,
+    drift: bool,
+    as_json: bool,
 ) -> None:
     """Print what a model is given for MESSAGES, a JSON list, by the tokenizer's chat template.
 
@@ -196,6 +225,8 @@ def chat(
       $ echo '{{ messages[0].role }}: {{ messages[0].content }}' > chat.jinja
       $ echo '[{"role": "user", "content": "Hi"}]' | bpe chat gpt2 --template chat.jinja
       user: Hi
+      $ echo '{"messages": [{"role": "user", "content": "Hi"}]}' > talks.jsonl
+      $ bpe chat gpt2 talks.jsonl --template chat.jinja --report --masks masks.parquet
     """
     from bpe_core.chat import check_messages
     from bpe_core.formats import IDS, open_encoder
@@ -212,7 +243,24 @@ def chat(
             f"{tokenizer} says neither how it cuts text nor which special tokens it has. Write a "
             "file that does with bpe convert, and name that."
         ) from None
+    if drift:
+        _print_drift(opened, messages, as_json=as_json)
+        return
     template = _choose_template(opened.chat, given_template, tokenizer)
+    if report:
+        given = _set_variables(template, variables)
+        if tools is not None:
+            given["tools"] = _read_json(tools, "The tools are")
+        lines = _json_lines(messages)
+        talks = (
+            {**given, **cast("dict[str, Any]", each)} if isinstance(each, dict) else each
+            for each in lines
+        )
+        if masks is not None:
+            check_output("Parquet", masks, inputs, force=force)
+        found = _report_chats(template, talks, opened, context, masks)
+        _print_report(found, as_json=as_json)
+        return
     parsed = _read_json(messages, "The messages are")
     given = _set_variables(template, variables)
     if isinstance(parsed, dict):
@@ -243,6 +291,120 @@ def chat(
     )
     for problem in conversation.problems:
         click.echo(problem, err=True)
+
+
+def _json_lines(name: str) -> Iterator[Any]:
+    """Yield the values on the lines of a file, or the rows of a Parquet file."""
+    if name.endswith(".parquet"):
+        tables: Any = import_module("pyarrow.parquet")
+        yield from tables.read_table(name).to_pylist()
+        return
+    for number, line in enumerate(read_text(name).split("\n"), start=1):
+        if line.strip():
+            try:
+                yield json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise ChatTemplateError(
+                    f"Line {number:,} of {name} is not valid JSON: {error}. Expected a "
+                    "conversation on each line."
+                ) from None
+
+
+def _report_chats(
+    template: ChatTemplate,
+    talks: Iterable[Any],
+    encoder: Encoder,
+    context: int | None,
+    masks: str | None,
+) -> ChatReport:
+    """Report on conversations; write their ids and masks as Parquet if a file is named."""
+    from bpe_core.tokenizer import report_chats
+
+    if masks is None:
+        return report_chats(template, talks, encoder, context=context)
+    pa: Any = import_module("pyarrow")
+    pq: Any = import_module("pyarrow.parquet")
+    kinds = [("input_ids", pa.list_(pa.int32())), ("assistant_masks", pa.list_(pa.int8()))]
+    schema = pa.schema([*kinds, ("n_tokens", pa.int32())])
+    rows: list[tuple[Any, Any]] = []
+    with output_path(masks) as path, pq.ParquetWriter(path, schema) as writer:
+
+        def flush() -> None:
+            columns = [
+                [ids for ids, _ in rows],
+                [mask for _, mask in rows],
+                [len(ids) for ids, _ in rows],
+            ]
+            writer.write_table(pa.table(columns, schema=schema))
+            rows.clear()
+
+        def add(ids: Any, mask: Any) -> None:
+            rows.append((ids.astype("int32"), mask.astype("int8")))
+            if len(rows) == _ROWS_AT_ONCE:
+                flush()
+
+        report = report_chats(template, talks, encoder, context=context, on_ids=add)
+        flush()
+    return report
+
+
+def _print_report(report: ChatReport, *, as_json: bool) -> None:
+    if as_json:
+        faults = {kind: each._asdict() for kind, each in report.faults.items()}
+        print_json({**asdict(report), "faults": faults})
+        return
+    click.echo(f"{counted(report.conversations, 'conversation')}")
+    share = f" ({report.learned / report.tokens:.1%})" if report.tokens else ""
+    click.echo(
+        f"{counted(report.tokens, 'token')}, {report.learned:,} learned{share}; the longest has "
+        f"{report.longest:,}"
+    )
+    for how, n in report.learned_by.items():
+        click.echo(f"masks by {how or 'nothing'}: {counted(n, 'conversation')}")
+    if report.context is not None:
+        click.echo(f"longer than {report.context:,} tokens: {report.cut_off:,}")
+    click.echo(f"{'role':<16}{'turns':>10}{'tokens':>12}{'a turn':>9}{'learned':>12}")
+    for role, each in report.roles.items():
+        mean = each.tokens / each.turns
+        click.echo(
+            f"{printable(role)[:15]:<16}{each.turns:>10,}{each.tokens:>12,}{mean:>9,.1f}"
+            f"{each.learned:>12,}"
+        )
+    if not report.faults:
+        click.echo("no faults")
+    for kind, fault in report.faults.items():
+        click.echo(
+            f"{kind}: {counted(fault.conversations, 'conversation')}, first {fault.first:,}: "
+            f"{fault.example}"
+        )
+
+
+def _print_drift(opened: NamedEncoder, name: str, *, as_json: bool) -> None:
+    """Print where the ids on each line differ from those that their text is encoded to."""
+    from bpe_core.tokenizer import find_drift
+
+    n_lines, n_drifted = 0, 0
+    for number, value in enumerate(_json_lines(name), start=1):
+        ids = value
+        if isinstance(value, dict):
+            row = cast("dict[str, Any]", value)
+            ids = row.get("input_ids", row.get("ids"))
+        if not isinstance(ids, list):
+            raise ChatTemplateError(
+                f"Row {number:,} of {name} has no ids. Expected a JSON list of ids on each line, "
+                "or an object with input_ids."
+            )
+        found = find_drift(cast("list[int]", ids), opened, opened.chat)
+        n_lines, n_drifted = n_lines + 1, n_drifted + bool(found)
+        for each in found:
+            if as_json:
+                print_json({"line": number, **each._asdict()})
+                continue
+            whose = f" ({each.role})" if each.role else ""
+            given, encoded = (" ".join(map(str, cut)) for cut in (each.given, each.encoded))
+            click.echo(f"{number:,}: byte {each.start:,}{whose} {printable(each.text)!r}")
+            click.echo(f"  given    {given}\n  encoded  {encoded}")
+    click.echo(f"{n_drifted:,} of {counted(n_lines, 'line')} differ.", err=True)
 
 
 def _choose_template(found: ChatTemplate | None, given: str | None, tokenizer: str) -> ChatTemplate:

@@ -345,7 +345,9 @@ class _Reading:
                 start = 0
             else:
                 how = "text"
-                start = min((a for a, _ in self._places_of([index])), default=self.ends[index - 1])
+                # A text that also stands elsewhere may have been found there.
+                before = self.ends[index - 1]
+                start = max(before, min((a for a, _ in self._places_of([index])), default=before))
             if not (self.rendered.grown and self.rendered.grown[index].is_kept):
                 how = "text"
             said = self.text[start:end].rstrip()

@@ -1,0 +1,243 @@
+"""Many conversations as a model reads and learns from them, and ids that no text is cut into."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Final, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_core.chat import ChatTemplate, check_messages
+from bpe_core.errors import ChatTemplateError
+from bpe_core.tokenizer.conversation import Conversation, Fault, read_conversations
+from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.segment_arrays import boundaries
+
+_MAX_AT_ONCE: Final = 5_000
+_SHARE_GPT: Final = {"human": "user", "gpt": "assistant"}
+_MARKS: Final = ("\U000ffff2", "\U000ffff3", "\U000ffff4")
+REFUSED: Final = "refused"
+"""The kind of fault of a conversation that the template, or its own form, does not allow."""
+
+
+@dataclass(slots=True)
+class RoleFigures:
+    """What the turns of a role take."""
+
+    turns: int = 0
+    tokens: int = 0
+    learned: int = 0
+    """Tokens that a model learns to write."""
+
+
+class FaultFigures(NamedTuple):
+    """How many conversations have a fault, and the first of them."""
+
+    conversations: int
+    first: int
+    """The number of the first, from 1."""
+    example: str
+
+
+@dataclass(slots=True)
+class ChatReport:
+    """The figures of many conversations."""
+
+    conversations: int = 0
+    tokens: int = 0
+    learned: int = 0
+    longest: int = 0
+    context: int | None = None
+    cut_off: int = 0
+    """Conversations with more tokens than the context."""
+    roles: dict[str, RoleFigures] = field(default_factory=dict[str, RoleFigures])
+    """By role; "" is for what belongs to no message."""
+    learned_by: dict[str, int] = field(default_factory=dict[str, int])
+    """How the masks were found, with the number of conversations."""
+    faults: dict[str, FaultFigures] = field(default_factory=dict[str, FaultFigures])
+
+
+def report_chats(
+    template: ChatTemplate,
+    conversations: Iterable[Any],
+    encoder: Encoder,
+    *,
+    context: int | None = None,
+    on_ids: Callable[[NDArray[np.int64], NDArray[np.bool_]], object] | None = None,
+) -> ChatReport:
+    """Read conversations by a template, and count tokens, learned tokens and faults.
+
+    Each is a list of messages, or an object of `messages` and what else the template reads.
+    `on_ids` is called with the ids and the mask of each that is not refused, in order. Raises what
+    `ChatTemplate.render_each` raises for the template.
+
+    >>> from bpe_core.tokenizer import gpt2
+    >>> template = ChatTemplate("{% for m in messages %}[{{ m.role }}] {{ m.content }}{% endfor %}")
+    >>> report = report_chats(template, [[{"role": "user", "content": "Hug"}], "no"], gpt2())
+    >>> report.tokens, report.roles["user"].turns, report.faults["refused"].first
+    (4, 1, 2)
+    """
+    report = ChatReport(context=context)
+    by: Counter[str] = Counter()
+    waiting: list[dict[str, Any]] = []
+    numbers: list[int] = []
+
+    def read_waiting() -> None:
+        found = read_conversations(template, waiting, encoder)
+        for number, each in zip(numbers, found, strict=True):
+            if isinstance(each, ChatTemplateError):
+                _add_fault(report, REFUSED, number, str(each))
+                continue
+            by[each.learned_by] += 1
+            _add(report, number, each, encoder, on_ids)
+        waiting.clear()
+        numbers.clear()
+
+    for number, given in enumerate(conversations, start=1):
+        report.conversations = number
+        try:
+            waiting.append(_conversation(given))
+            numbers.append(number)
+        except ChatTemplateError as error:
+            _add_fault(report, REFUSED, number, str(error))
+        if len(waiting) == _MAX_AT_ONCE:
+            read_waiting()
+    read_waiting()
+    report.learned_by = dict(by)
+    return report
+
+
+def _conversation(given: Any) -> dict[str, Any]:
+    """Return a conversation as an object with its messages; raises `ChatTemplateError`."""
+    found = dict(cast("Mapping[str, Any]", given)) if isinstance(given, Mapping) else {}
+    listed: object = found.get("conversations")
+    if "messages" in found or not isinstance(listed, list):
+        return {**found, "messages": check_messages(cast("object", given))}
+    messages: list[dict[str, Any]] = []
+    for each in cast("list[object]", listed):
+        said: dict[str, Any] = dict(cast("Any", each)) if isinstance(each, Mapping) else {}
+        role = said.get("from")
+        messages.append({"role": _SHARE_GPT.get(str(role), role), "content": said.get("value")})
+    return {"messages": check_messages(messages)}
+
+
+def _add(
+    report: ChatReport,
+    number: int,
+    found: Conversation,
+    encoder: Encoder,
+    on_ids: Callable[[NDArray[np.int64], NDArray[np.bool_]], object] | None,
+) -> None:
+    cut = boundaries(found.text, encoder, "all")
+    is_token = cut.ids >= 0
+    mask = found.mask(cut)[is_token]
+    turns = found.turn_numbers(cut)[is_token]
+    n = len(found.turns)
+    tokens = np.bincount(turns, minlength=n)
+    learned = np.bincount(turns[mask], minlength=n)
+    for turn, of_turn, of_learned in zip(
+        found.turns, tokens.tolist(), learned.tolist(), strict=True
+    ):
+        figures = report.roles.setdefault(turn.role, RoleFigures())
+        figures.turns += 1
+        figures.tokens += of_turn
+        figures.learned += of_learned
+    report.tokens += len(turns)
+    report.learned += int(mask.sum())
+    report.longest = max(report.longest, len(turns))
+    if report.context is not None:
+        report.cut_off += len(turns) > report.context
+    kinds: dict[str, Fault] = {}
+    for fault in (*found.faults, *found.border_faults(cut)):
+        kinds.setdefault(fault.kind, fault)
+    for kind, fault in kinds.items():
+        _add_fault(report, kind, number, fault.sentence)
+    if on_ids is not None:
+        on_ids(cut.ids[is_token], mask)
+
+
+def _add_fault(report: ChatReport, kind: str, number: int, sentence: str) -> None:
+    known = report.faults.get(kind, FaultFigures(0, number, sentence))
+    n = known.conversations + 1
+    first = (number, sentence) if number < known.first else known[1:]
+    report.faults[kind] = FaultFigures(n, *first)
+
+
+class Drift(NamedTuple):
+    """A place where ids differ from those that their own text is encoded to."""
+
+    start: int
+    """The first byte of the decoded text."""
+    end: int
+    text: str
+    given: tuple[int, ...]
+    encoded: tuple[int, ...]
+    role: str
+    """Whose turn it is in, by the template; "" if that is not known."""
+
+
+def find_drift(
+    ids: Sequence[int], encoder: Encoder, template: ChatTemplate | None = None
+) -> list[Drift]:
+    """Decode ids, encode the text again, and return where the two differ.
+
+    A model is free to write other ids than those that its tokenizer cuts a text into, and what was
+    learned or cached for them is then lost. Raises `InvalidTokenIdError` for unknown ids.
+
+    >>> from bpe_core.tokenizer import gpt2
+    >>> [(each.text, each.given, each.encoded) for each in find_drift([71, 1018, 82], gpt2())]
+    [('ugs', (1018, 82), (10339,))]
+    """
+    data = bytes(encoder.decode_bytes(ids))
+    again = encoder.encode(data.decode("utf-8", "replace"), "all")
+    if again == list(ids):
+        return []
+    first, second = _ends(ids, encoder, len(data)), _ends(again, encoder, None)
+    common = sorted({*first} & {*second} | {max(first[-1:] + second[-1:], default=0)})
+    separators = _separators(template) if template is not None else None
+    found: list[Drift] = []
+    before = -1
+    for place in common:
+        a = tuple(ids[bisect_right(first, before) : bisect_right(first, place)])
+        b = tuple(again[bisect_right(second, before) : bisect_right(second, place)])
+        if a != b:
+            start = max(before, 0)
+            role = _role_at(data[:start], separators)
+            text = data[start:place].decode("utf-8", "replace")
+            found.append(Drift(start, place, text, a, b, role))
+        before = place
+    return found
+
+
+def _ends(ids: Sequence[int], encoder: Encoder, n_bytes: int | None) -> list[int]:
+    """Return where each id's bytes end in the text of all."""
+    widths = np.array([len(encoder.vocab[id]) for id in ids], np.int64)
+    n = len(bytes(encoder.decode_bytes(ids))) if n_bytes is None else n_bytes
+    if int(widths.sum()) == n:
+        return np.cumsum(widths).tolist()
+    # The decoder changes tokens by what is next to them.
+    return [len(bytes(encoder.decode_bytes(ids[:end]))) for end in range(1, len(ids) + 1)]
+
+
+def _separators(template: ChatTemplate) -> tuple[bytes, bytes] | None:
+    """Return what a template writes between a question and its answer, and before the next."""
+    roles = ("user", "assistant", "user")
+    talk = [{"role": role, "content": mark} for role, mark in zip(roles, _MARKS, strict=True)]
+    (found,) = template.render_each([{"messages": talk}])
+    places = [found.text.find(mark) for mark in _MARKS]
+    if min(places) < 0 or places != sorted(places):
+        return None
+    between = [found.text[a + 1 : b].encode() for a, b in pairwise(places)]
+    return (between[0], between[1]) if all(each.strip() for each in between) else None
+
+
+def _role_at(before: bytes, separators: tuple[bytes, bytes] | None) -> str:
+    if separators is None:
+        return ""
+    answer, question = (before.rfind(each) for each in separators)
+    return "assistant" if answer > question else "user"

@@ -1,0 +1,108 @@
+"""Many conversations reported, their masks written, and ids that drifted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import bpe_core as bpe
+from bpe_core.chat import ChatTemplate
+from bpe_core.cli import main
+from bpe_core.tokenizer import find_drift, report_chats
+
+END = "<|endoftext|>"
+SOURCE = (
+    "{% if messages[0].content == 'no' %}{{ raise_exception('No no.') }}{% endif %}"
+    "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}" + END + "{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+USER, ANSWER = {"role": "user", "content": "Hug?"}, {"role": "assistant", "content": "Yes."}
+ROWS: list[Any] = [
+    {"messages": [USER, ANSWER]},
+    [USER, ANSWER, USER, ANSWER],
+    {"conversations": [{"from": "human", "value": "Hug?"}, {"from": "gpt", "value": "Yes."}]},
+    {"messages": [{"role": "user", "content": "no"}]},
+    {"messages": [{"content": "Hug?"}]},
+    [{"role": "user", "content": f"a {END}"}, ANSWER],
+    [{"role": "user", "content": f"b {END}"}],
+]
+
+
+def test_conversations_are_reported_and_their_masks_written(tmp_path: Path) -> None:
+    rows, template, masks = (tmp_path / name for name in ("a.jsonl", "t.jinja", "m.parquet"))
+    rows.write_text("\n".join(map(json.dumps, ROWS)) + "\n")
+    template.write_text(SOURCE)
+    base = ["chat", "gpt2", str(rows), "--template", str(template), "--report", "--context", "20"]
+    shown = CliRunner().invoke(main, [*base, "--masks", str(masks), "--json"])
+    assert shown.exit_code == 0, shown.output
+    found = json.loads(shown.stdout)
+    assert (found["conversations"], found["cut_off"]) == (7, 1)
+    assert found["learned_by"] == {"prefixes": 4, "": 1}
+    assert set(found["faults"]) == {"refused", "typed-token"}
+    assert found["faults"]["refused"]["conversations"] == 2
+    assert found["faults"]["refused"]["first"] == 4
+    assert "refuses these messages: No no." in found["faults"]["refused"]["example"]
+    assert found["faults"]["typed-token"] | {"example": ""} == {
+        "conversations": 2,
+        "first": 6,
+        "example": "",
+    }
+    assert found["roles"]["assistant"]["turns"] == 5
+    table = pq.read_table(masks).to_pylist()  # pyright: ignore[reportUnknownMemberType]
+    assert len(table) == 5
+    assert sum(each["n_tokens"] for each in table) == found["tokens"]
+    assert sum(sum(each["assistant_masks"]) for each in table) == found["learned"] == 15
+    ids = [i for i, m in zip(table[0]["input_ids"], table[0]["assistant_masks"], strict=True) if m]
+    assert bpe.gpt2().decode(ids) == f"Yes.{END}"
+    lines = CliRunner().invoke(main, base).stdout
+    assert "7 conversations" in lines
+    assert "longer than 20 tokens: 1" in lines
+    assert "refused: 2 conversations, first 4: " in lines
+    rows.write_text("{\n")
+    assert "Line 1 of" in CliRunner().invoke(main, base).stderr
+
+
+def test_a_template_without_end_ends_the_report() -> None:
+    endless = "{% for a in range(9999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+    with pytest.raises(bpe.ChatTemplateError, match="did not finish in 2 seconds"):
+        report_chats(ChatTemplate(endless), [[USER]] * 3_000, bpe.gpt2())
+
+
+def test_drift_is_found_where_ids_were_changed_and_nowhere_else() -> None:
+    random, gpt2, text = Random(0), bpe.gpt2(), "hugs hugging the hug 漢字 kindness "
+    merges = {merge.id: (merge.left, merge.right) for merge in bpe.gpt2().merges}
+    n_drifted = 0
+    for _ in range(200):
+        ids = gpt2.encode("".join(random.choices(text.split(" "), k=8)))
+        assert find_drift(ids, gpt2) == []
+        place = random.choice([i for i, id in enumerate(ids) if id in merges])
+        changed = [*ids[:place], *merges[ids[place]], *ids[place + 1 :]]
+        found = find_drift(changed, gpt2)
+        start = len(gpt2.decode_bytes(ids[:place]))
+        assert [(each.start, each.encoded) for each in found] == [(start, (ids[place],))]
+        assert found[0].given == merges[ids[place]]
+        n_drifted += 1
+    assert n_drifted == 200
+
+
+def test_drift_is_in_the_turn_of_whom_it_is(tmp_path: Path) -> None:
+    template, gpt2 = ChatTemplate(SOURCE), bpe.gpt2()
+    text = template.render([USER, {"role": "assistant", "content": " hugs"}, USER])
+    ids = gpt2.encode(text, "all")
+    for said, role in (("Hug", "user"), (" hugs", "assistant")):
+        (id,) = gpt2.encode(said)
+        place = len(ids) - 1 - ids[::-1].index(id)
+        changed = [*ids[:place], *gpt2.encode(said[:-1]), *gpt2.encode(said[-1]), *ids[place + 1 :]]
+        (found,) = find_drift(changed, gpt2, template)
+        assert (found.text, found.role) == (said, role)
+    lines = tmp_path / "ids.jsonl"
+    lines.write_text(f"[464]\n{json.dumps({'input_ids': [71, 1018, 82]})}\n")
+    shown = CliRunner().invoke(main, ["chat", "gpt2", str(lines), "--drift"])
+    assert shown.stdout == "2: byte 1 'ugs'\n  given    1018 82\n  encoded  10339\n"
+    assert "1 of 2 lines differ." in shown.stderr
