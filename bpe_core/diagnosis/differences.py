@@ -339,7 +339,7 @@ class _Side:
             **found,
             "normalizer": "none" if normalizer is None else normalizer.name,
             "pre-tokenizer": own.pretokenizer.cut,
-            "spaces": "as they are" if spaces is None else repr(spaces),
+            "spaces": _describe_spaces(spaces, is_added=own.pretokenizer.adds_space),
             "symbols": own.base + (" with bytes for rare ones" if own.table.byte_ids else ""),
             "whole words": "looked up first" if own.table.whole_words_first else "merged",
             "end of word": repr(own.end_of_word),
@@ -502,7 +502,8 @@ class _Pair:
             return _Search(why=f"{library.engine} runs one of them, so texts were tried.")
         found = MergeDifferences(one, other, with_ids=with_ids)
         if one.ranks.keys() == other.ranks.keys() and not found.singles:
-            same_order = list(one.ranks) == list(other.ranks)
+            is_clear = one.is_clear and other.is_clear
+            same_order = is_clear and list(one.ranks) == list(other.ranks)
         else:
             same_order = False
         if same_order:
@@ -747,6 +748,12 @@ def _one_character_texts() -> Iterator[str]:
 
 def _size(text: str) -> int:
     return len(text.encode())
+
+
+def _describe_spaces(spaces: object, *, is_added: bool) -> str:
+    if is_added:
+        return "one put in front of a text"
+    return "as they are" if spaces is None else repr(spaces)
 
 
 def _list_ids(ids: Sequence[int] | None) -> str:

@@ -73,6 +73,8 @@ class LiveMerges:
         self.ids: dict[bytes, int] = dict(table.base_ids)
         """The id of each live token, by its bytes."""
         self.ranks: dict[tuple[bytes, bytes], int] = {}
+        self.is_clear = True
+        """True if no two of these tokens have the same bytes."""
         self.parts: dict[bytes, tuple[int, bytes, bytes]] = {}
         """The rank, left and right part of each token that a merge makes."""
         for rank, (left, right, made) in enumerate(triples):
@@ -80,7 +82,7 @@ class LiveMerges:
             # A merge may come before its parts, above all in SentencePiece's family.
             self.exact &= one in self.ids and other in self.ids
             self.exact &= one + other not in self.parts
-            self.ids[one + other] = made
+            self.is_clear &= self.ids.setdefault(one + other, made) == made
             self.ranks[one, other] = rank
             self.parts[one + other] = rank, one, other
         self.base = frozenset(table.base_ids)

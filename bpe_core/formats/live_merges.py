@@ -42,6 +42,8 @@ _MAX_CHARACTERS: Final = 1_000_000
 """The most parts of late tokens, and of those that contain one, together."""
 
 _NEVER: Final = np.iinfo(np.int64).max
+_END_OF_WORD: Final = "\ud800"
+"""Stands for the marker, as one symbol; a lone surrogate is in no token."""
 
 
 def find_live_merges(listed: Triples, texts: Mapping[int, str]) -> Triples:
@@ -89,7 +91,8 @@ def list_live_merges(tokenizer: Tokenizer) -> list[Triple]:
     if not table.triples:
         return []
     write = to_printable if tokenizer.base == "bytes" else bytes.decode
-    texts = {id: write(table.vocab[id]) for id in {*table.base_ids.values(), *table.made}}
+    texts = {id: write(table.content[id]) for id in {*table.base_ids.values(), *table.made}}
+    texts |= {id: f"{write(table.content[id])}{_END_OF_WORD}" for id in table.ending_word}
     return to_list(find_live_merges(to_triples(table.triples), texts))
 
 

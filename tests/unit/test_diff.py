@@ -16,7 +16,7 @@ import pytest
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
 from bpe_core.diagnosis import diff
-from bpe_core.formats import dumps
+from bpe_core.formats import dumps, list_live_merges
 from bpe_core.pretokenizers import compare_cuts, get_pretokenizer
 from bpe_core.tokenizer import Tokenizer, with_changes
 from tests.commands import run
@@ -221,6 +221,30 @@ def test_the_four_answers_and_why() -> None:
     dead = diff(make("a+b", "b+c", "ab+c"), make("a+b", "b+c", "a+bc", "ab+c"))
     assert (dead.equal, dead.proved, dead.witness) == (True, True, None)
     assert diff(make("a+b", "c+c"), make("c+c", "a+b")).tokens.words == "equal (proved)"
+
+
+def test_a_marker_at_the_end_of_words_is_a_symbol() -> None:
+    trained = bpe.train(["hug hugs hugging bun"], vocab_size=270, end_of_word="</w>").tokenizer
+    assert list_live_merges(trained) == list(trained.table.triples)
+    for n in (1, 5):
+        shorter = trained.truncated(trained.n_merges - n)
+        found = diff(trained, shorter)
+        assert found.witness is not None
+        assert cut_into(trained, found.witness) != cut_into(shorter, found.witness)
+
+
+def test_a_space_in_front_of_a_text_is_a_difference() -> None:
+    trained = bpe.train(
+        ["hug hugs hugging bun"], vocab_size=275, base="characters", alphabet="seen",
+        byte_fallback=True, pretokenizer="llama2", special_tokens=(),
+    ).tokenizer  # fmt: skip
+    other = with_changes(trained, pretokenizer="sentencepiece")
+    assert compare_cuts(trained.pretokenizer, other.pretokenizer).equal is True
+    found = diff(trained, other)
+    assert (found.equal, [name for name, _, _ in found.steps]) == (
+        False,
+        ["pre-tokenizer", "spaces"],
+    )
 
 
 def test_the_same_tokens_with_other_ids_are_told_apart() -> None:
