@@ -9,7 +9,7 @@ import { counted, grouped } from "../../ui/components/shared/numbers.js";
 import { withQuery } from "./links.js";
 import { forget, keep, keptRun, keptText } from "./own_run/kept.js";
 import { divide, MAX_BYTES, neededMemory, readText } from "./own_run/own_text.js";
-import { byHeartSentence, judge, resultSentence, rivalRow, SIMPLER } from "./own_run/verdict_words.js";
+import { byHeartSentence, findInterval, judge, methodSentence, resultSentence, rivalRow } from "./own_run/verdict_words.js";
 import { startFrame } from "./page_frame.js";
 import { draw } from "./stage.js";
 import { startEngine } from "./start_engine.js";
@@ -18,7 +18,7 @@ import { loadData } from "./stored_data.js";
 /** @import { Engine } from "./engine/engine.js"
     @import { Progress } from "./engine/training.js"
     @import { KeptRun, OwnDocument, Settings } from "./own_run/kept.js"
-    @import { Counted } from "./own_run/verdict_words.js" */
+    @import { Counted, Interval } from "./own_run/verdict_words.js" */
 
 /** @typedef {{ id: string, name: string }} Published */
 
@@ -198,7 +198,7 @@ async function trainHere() {
     }
     part("pace").textContent = `${counted(run.counts.length, "merge")} learned. Encoding the held-out text.`;
     const { handle } = await started.open({ run });
-    const nHeldOut = await started.count(handle, heldOut.texts);
+    const nHeldOut = sum(await started.count(handle, heldOut.texts));
     const { ids, lengths } = await started.place(handle, beginning);
     await started.close(handle);
     /** @type {KeptRun} */
@@ -301,22 +301,37 @@ async function showRun(kept, isKept) {
   }
 }
 
+/** @param {Float64Array} numbers */
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
 /** Compare the run with GPT-2, and with others once they are asked for.
     @param {KeptRun} kept */
 async function judgeRun({ run, heldOut, nHeldOut }) {
   if (!heldOut.nBytes) return;
   const number = (nJudged += 1);
   const own = { name: "yours", vocabSize: run.firstId + run.counts.length, tokens: nHeldOut };
-  /** @type {Counted[]} */
+  /** @type {(Counted & { interval: Interval | null })[]} */
   const others = [];
   let chosen = "";
+  const isWhole = heldOut.how === "documents";
+  const counts = async (/** @type {Parameters<Engine["open"]>[0]} */ tokenizer) => {
+    const started = await startOnce();
+    const { handle, vocabSize } = await started.open(tokenizer);
+    const each = await started.count(handle, heldOut.texts);
+    await started.close(handle);
+    return { each, vocabSize };
+  };
+  /** @type {ReturnType<typeof counts> | undefined} */
+  let ownCounts;
   /** @param {Published} published */
   const add = async ({ id, name }) => {
-    const started = await startOnce();
     const [packed] = await loadData(id);
-    const { handle, vocabSize } = await started.open({ packed: /** @type {ArrayBuffer} */ (packed.buffer) });
-    others.push({ name, vocabSize, tokens: await started.count(handle, heldOut.texts) });
-    await started.close(handle);
+    const { each, vocabSize } = await counts({ packed: /** @type {ArrayBuffer} */ (packed.buffer) });
+    ownCounts ??= counts({ run });
+    const interval = isWhole ? findInterval((await ownCounts).each, each) : null;
+    others.push({ name, vocabSize, tokens: sum(each), interval });
     show();
   };
   const show = () => {
@@ -335,16 +350,16 @@ async function judgeRun({ run, heldOut, nHeldOut }) {
       };
     }
     if (!against) return;
-    const { sentence, aside } = judge(own, against, heldOut);
+    const { sentence, aside } = judge(own, against, heldOut, against.interval);
     draw(part("verdict"), mountVerdict, { sentence, aside, terms: [] });
-    const rows = ordered.map((other) => rivalRow(own, other, others.indexOf(other) + 1));
+    const rows = ordered.map((other) => rivalRow(own, other, others.indexOf(other) + 1, other.interval));
     draw(part("rivals"), mountRivals, { rows, chosen: others.indexOf(against) + 1 }, (name, place) => {
       const pressed = others[Number(place) - 1];
       if (name === "against") chosen = pressed.name;
       else if (others.length > 1) others.splice(others.indexOf(pressed), 1);
       show();
     });
-    part("method").textContent = SIMPLER;
+    part("method").textContent = methodSentence(against.interval, heldOut);
   };
   await add(given.published[0]);
 }

@@ -103,19 +103,27 @@ def _packed(run: bpe.TrainingRun) -> dict[str, Any]:
 
 
 def _verdicts(runs: list[bpe.TrainingRun]) -> Iterator[dict[str, Any]]:
-    """Yield verdicts against other tokenizers, without intervals, as on few documents."""
+    """Yield verdicts against other tokenizers, on one text without intervals and on documents."""
     alice = "\n".join(load_sample("alice").documents)
     small, large = runs[0].tokenizer, runs[-1].tokenizer
     pairs = [(large, gpt2()), (small, gpt2()), (gpt2(), large), (large, large)]
     pairs += [(large.truncated(n), large) for n in (1_900, 1_400, 300, len(large.merges) - 1)]
-    for text in (alice[-9_000:], "how much wood would a woodchuck chuck"):
+    lines = alice.splitlines(keepends=True)
+    documents = ["".join(lines[at : at + 40]) for at in range(0, len(lines), 40)]
+    # Each has seen every other document, so which one is better is not clear.
+    halves = [bpe.train(documents[k::2], vocab_size=900).tokenizer for k in (0, 1)]
+    pairs.append((halves[0], halves[1]))
+    few = ["how much wood would a woodchuck chuck"]
+    for texts in ([alice[-9_000:]], few, few * 30, documents, documents[-23:]):
         for own, other in pairs:
-            corpus = Corpus.from_documents([text])
+            corpus = Corpus.from_documents(texts)
             comparison = bpe.compare(corpus, [own, other])
-            gain = compute_gain(comparison)
-            assert not gain.whole.has_interval
-            gain = gain._replace(divisions=())
-            for by, n_documents in (("ends", 1), ("ends", 3), ("documents", 30)):
+            gain = compute_gain(comparison)._replace(divisions=())
+            whole = gain.whole
+            assert whole.has_interval == (len(texts) > 20)
+            counts = [[len(each.encode(text)) for text in texts] for each in (own, other)]
+            ways = [("ends", 1), ("ends", 3), ("documents", 30)]
+            for by, n_documents in [("documents", len(texts))] if whole.has_interval else ways:
                 how = HeldOut("document", n_documents, float(by == "ends"))
                 given = no_verdict(gain, HELD_OUT, "GPT-2", is_placeholder=False)
                 on_text = text_words(HELD_OUT, how)
@@ -124,13 +132,15 @@ def _verdicts(runs: list[bpe.TrainingRun]) -> Iterator[dict[str, Any]]:
                     Member(name, name, each, "") for name, each in (("own", own), ("GPT-2", other))
                 ]
                 yield {
-                    "own": {"name": "own", "vocabSize": own.vocab_size, "tokens": gain.whole.own},
+                    "own": {"name": "own", "vocabSize": own.vocab_size, "tokens": whole.own},
                     "other": {
                         "name": "GPT-2",
                         "vocabSize": other.vocab_size,
-                        "tokens": gain.whole.theirs,
+                        "tokens": whole.theirs,
                     },
                     "heldOut": {"how": by, "nDocuments": n_documents},
+                    "counts": counts,
+                    "interval": [whole.low, whole.high] if whole.has_interval else None,
                     "sentence": sentence,
                     "remedy": given[1] if given else "",
                     "row": asdict(rival_rows(members, comparison, () if given else (gain,))[0]),

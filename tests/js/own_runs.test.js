@@ -7,7 +7,7 @@ import { packMerges, packRun } from "../../static_site/browser/engine/replay.js"
 import serve from "../../static_site/browser/engine/worker.js";
 import { blockStarts, openingStep, stopSentence } from "../../static_site/browser/own_run/replaying.js";
 import { divide, readText } from "../../static_site/browser/own_run/own_text.js";
-import { byHeartSentence, judge, resultSentence, rivalRow } from "../../static_site/browser/own_run/verdict_words.js";
+import { byHeartSentence, findInterval, judge, methodSentence, resultSentence, rivalRow } from "../../static_site/browser/own_run/verdict_words.js";
 import { decodeBase64, fromOwnRuns } from "./python.js";
 
 const { runs, verdicts, files } = fromOwnRuns();
@@ -51,14 +51,33 @@ test("a run's sentences are the app's", () => {
 
 test("verdicts have the app's figures and words", () => {
   const sentences = new Set();
-  for (const { own, other, heldOut, sentence, remedy, row } of verdicts) {
-    const found = judge(own, other, heldOut);
+  for (const { own, other, heldOut, counts, interval: ends, sentence, remedy, row } of verdicts) {
+    const interval = ends && { low: ends[0], high: ends[1] };
+    const found = judge(own, other, heldOut, interval);
     assert.deepEqual(found.sentence, sentence);
     if (remedy) assert.equal(found.aside, remedy);
-    assert.deepEqual(rivalRow(own, other, 1), { ...row, facts: "Byte-level BPE, encoded in this tab." });
+    assert.deepEqual(rivalRow(own, other, 1, interval), { ...row, facts: "Byte-level BPE, encoded in this tab." });
     sentences.add(sentence.map(([text]) => text).join(""));
+    const drawn = findInterval(...counts);
+    assert.equal(drawn === null, ends === null);
+    if (!drawn) continue;
+    // The app draws with other random numbers.
+    const near = Math.max(0.1 * (ends[1] - ends[0]), 1e-9);
+    assert.ok(Math.abs(drawn.low - ends[0]) <= near && Math.abs(drawn.high - ends[1]) <= near, `${drawn.low} to ${drawn.high}, not ${ends}`);
   }
-  assert.ok(sentences.size > 20);
+  const all = [...sentences].join("\n");
+  for (const words of ["about as many tokens as", "95% interval from", "95% interval 1", "as many tokens as"]) assert.ok(all.includes(words), words);
+  assert.ok(sentences.size > 30);
+});
+
+test("how sure a verdict is has a sentence", () => {
+  const [ends, few, many] = [["ends", 30], ["documents", 3], ["documents", 20]].map(([how, nDocuments]) => ({ how, nDocuments }));
+  assert.match(methodSentence(null, ends), /^No interval: it takes 20 documents that were held out whole\. /);
+  assert.match(methodSentence(null, few), /^No interval: it takes 20 documents, and 3 were held out\. /);
+  assert.match(methodSentence({ low: 1, high: 2 }, many), /^95% intervals over whole documents, 2,000 resamples\. /);
+  assert.equal(findInterval(Array(19).fill(1), Array(19).fill(2)), null);
+  assert.equal(findInterval([...Array(19).fill(1), 0], [...Array(19).fill(2), 0]), null);
+  assert.deepEqual(findInterval(Array(3_000).fill(1), Array(3_000).fill(2)), { low: 50, high: 50 });
 });
 
 test("files are read as the app reads them, or refused in its words", () => {

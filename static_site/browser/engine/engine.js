@@ -125,10 +125,10 @@ export class Engine {
     return this.#ask("show", { handle, text });
   }
 
-  /** Return how many tokens texts have together.
+  /** Return how many tokens each of some texts has.
       @param {number} handle
       @param {string[]} texts
-      @returns {Promise<number>} */
+      @returns {Promise<Float64Array>} */
   count(handle, texts) {
     return this.#ask("count", { handle, texts });
   }

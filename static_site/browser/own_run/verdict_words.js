@@ -1,5 +1,5 @@
 // The verdict on a tokenizer that was trained here, in the app's words: `ui/compare/wording.py` and
-// `runs/statistics.py`. There are no intervals, which the app draws from many documents.
+// `runs/statistics.py`; with an interval over documents, if enough of them were held out whole.
 
 import { counted, grouped, times } from "../../../ui/components/shared/numbers.js";
 import { stopSentence } from "./replaying.js";
@@ -12,8 +12,14 @@ import { stopSentence } from "./replaying.js";
 
 /** @typedef {{ name: string, vocabSize: number, tokens: number }} Counted A tokenizer, and its tokens for the text. */
 
-export const SIMPLER =
-  "The app divides a text by its kinds and languages, leaves out copies, and says how far the figure may be off.";
+/** The ends of a 95% interval of how many percent fewer tokens one's own tokenizer needs.
+    @typedef {{ low: number, high: number }} Interval */
+
+const OF_THE_APP = "The app also divides a text by its kinds and languages, and leaves out copies.";
+const MIN_UNITS = 20;
+const MAX_UNITS = 1024;
+const N_RESAMPLES = 2000;
+const TAIL = 0.025;
 const CANNOT_TELL = "This figure does not say what new documents will take.";
 const MIN_TOKENS = 300;
 const MIN_PERCENT = 0.05;
@@ -24,12 +30,67 @@ const FRACTIONS = [
   ...["an eleventh", "a twelfth"],
 ];
 
+/** Return how far a difference may be off on other documents, by the bootstrap of `intervals.py` in the app; but
+    all documents are of one kind, and the random numbers are others.
+    @param {ArrayLike<number>} own The tokens that each held-out document takes.
+    @param {ArrayLike<number>} theirs
+    @returns {Interval | null} null if there are too few documents. */
+export function findInterval(own, theirs) {
+  const n = Math.min(own.length, MAX_UNITS);
+  const units = Array.from({ length: n }, () => [0, 0]);
+  for (let i = 0; i < own.length; i++) {
+    const unit = units[Math.floor((i * n) / own.length)];
+    unit[0] += own[i];
+    unit[1] += theirs[i];
+  }
+  const used = units.filter(([mine, other]) => mine || other);
+  if (used.length < MIN_UNITS) return null;
+  const draw = drawer();
+  const figures = Float64Array.from({ length: N_RESAMPLES }, () => {
+    let [mine, other] = [0, 0];
+    // One fewer than there are, because as many would vary too little.
+    for (let i = 1; i < used.length; i++) {
+      const unit = used[Math.floor(draw() * used.length)];
+      mine += unit[0];
+      other += unit[1];
+    }
+    return percentFewer(mine, other);
+  }).sort();
+  const at = (/** @type {number} */ share) => {
+    const place = share * (N_RESAMPLES - 1);
+    const below = Math.floor(place);
+    return figures[below] + (place - below) * (figures[below + 1] - figures[below]);
+  };
+  return { low: at(TAIL), high: at(1 - TAIL) };
+}
+
+/** Return a function that draws the same numbers from 0 to 1 each time: Mulberry32. */
+function drawer() {
+  let state = 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Say how the intervals were computed, or why there are none, and what the app does in addition.
+    @param {Interval | null} interval
+    @param {Pick<HeldOut, "how" | "nDocuments">} heldOut */
+export function methodSentence(interval, { how, nDocuments }) {
+  if (interval) return `95% intervals over whole documents, ${grouped(N_RESAMPLES)} resamples. ${OF_THE_APP}`;
+  const why = how === "documents" && nDocuments < MIN_UNITS ? `, and ${nDocuments} were held out` : " that were held out whole";
+  return `No interval: it takes ${MIN_UNITS} documents${why}. ${OF_THE_APP}`;
+}
+
 /** Return a sentence on one's own tokenizer against another, and an aside.
     @param {Counted} own
     @param {Counted} other
     @param {Pick<HeldOut, "how" | "nDocuments">} heldOut
+    @param {Interval | null} interval
     @returns {{ sentence: Sentence, aside: string }} */
-export function judge(own, other, { how, nDocuments }) {
+export function judge(own, other, { how, nDocuments }, interval) {
   if (Math.min(own.tokens, other.tokens) < MIN_TOKENS) {
     return {
       sentence: [
@@ -48,25 +109,57 @@ export function judge(own, other, { how, nDocuments }) {
   const size = `, with ${sizeInWords(other.vocabSize / own.vocabSize)}.`;
   const needs = `${onText}, your tokenizer needs `;
   const aside = how === "ends" ? CANNOT_TELL : "";
-  if (own.tokens === other.tokens) {
+  const isEqual = own.tokens === other.tokens;
+  if (isEqual && !(interval && interval.low < interval.high)) {
     return { sentence: [[needs, false], ["as many tokens", true], [` as ${other.name}${size}`, false]], aside };
   }
-  return { sentence: [[needs, false], [difference(own.tokens, other.tokens), true], [` than ${other.name}${size}`, false]], aside };
+  const figure = isEqual ? "" : difference(own.tokens, other.tokens);
+  const range = interval ? ` (${intervalWords(interval)} over documents)` : "";
+  if (interval && isUnclear(interval)) {
+    /** @type {Sentence} */
+    const shown = figure ? [[": ", false], [figure, true]] : [];
+    return { sentence: [[`${needs}about as many tokens as ${other.name}`, false], ...shown, [`${range}${size}`, false]], aside };
+  }
+  const noun = figure.includes("%") ? " tokens" : "";
+  return { sentence: [[needs, false], [`${figure}${noun}`, true], [` than ${other.name}${range}${size}`, false]], aside };
+}
+
+/** @param {Interval} interval */
+function isUnclear({ low, high }) {
+  return low <= 0 && high >= 0;
+}
+
+/** @param {Interval} interval */
+function intervalWords({ low, high }) {
+  const digits = Math.max(Math.abs(low), Math.abs(high)) < 0.1 ? 2 : 1;
+  if (isUnclear({ low, high })) return `95% interval from ${signed(low, digits)} to ${signed(high, digits)}`;
+  const [least, most] = [Math.abs(low), Math.abs(high)].sort((one, other) => one - other);
+  return `95% interval ${decimal(least, digits)}–${decimal(most, digits)}%`;
+}
+
+/** @param {Interval} interval */
+function intervalEnds({ low, high }) {
+  if (isUnclear({ low, high })) return `${signed(low)} to ${signed(high)}`;
+  const [least, most] = [Math.abs(low), Math.abs(high)].sort((one, other) => one - other);
+  return `${decimal(least)} to ${decimal(most)}`;
 }
 
 /** Return the row of another tokenizer, as the app's table of them has it.
     @param {Counted} own
     @param {Counted} other
     @param {number} place
+    @param {Interval | null} interval
     @returns {Rival} */
-export function rivalRow(own, other, place) {
+export function rivalRow(own, other, place, interval) {
   const isEnough = Math.min(own.tokens, other.tokens) >= MIN_TOKENS;
+  const isEqual = own.tokens === other.tokens && !(interval && interval.low < interval.high);
   const percent = percentFewer(own.tokens, other.tokens);
+  const range = isEnough && !isEqual && interval ? { interval: intervalEnds(interval), ...interval } : { interval: "", low: null, high: null };
   return {
-    ...{ place, name: other.name, facts: "Byte-level BPE, encoded in this tab.", interval: "", low: null, high: null },
+    ...{ place, name: other.name, facts: "Byte-level BPE, encoded in this tab.", ...range },
     vocabulary: grouped(other.vocabSize),
     tokens: grouped(other.tokens),
-    figure: !isEnough ? "" : own.tokens === other.tokens ? "as many" : signed(percent),
+    figure: !isEnough ? "" : isEqual ? "as many" : signed(percent),
     percent: isEnough ? percent : null,
   };
 }
@@ -102,17 +195,25 @@ function percentFewer(own, theirs) {
   return 100 * (1 - own / theirs);
 }
 
-/** @param {number} percent */
-function signed(percent) {
-  const figure = Math.abs(percent).toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-  return `${figure}% ${percent < 0 ? "more" : "fewer"}`;
+/** @param {number} percent
+    @param {number} [digits] */
+function signed(percent, digits) {
+  return `${decimal(Math.abs(percent), digits)}% ${percent < 0 ? "more" : "fewer"}`;
+}
+
+/** @param {number} number
+    @param {number} [digits] */
+function decimal(number, digits = 1) {
+  // As Python rounds 6.25. Older browsers do not know the option, and write 6.3.
+  const rounding = /** @type {object} */ ({ roundingMode: "halfEven" });
+  return number.toLocaleString("en-US", { ...rounding, minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 /** @param {number} own
     @param {number} theirs */
 function difference(own, theirs) {
   const percent = percentFewer(own, theirs);
-  if (Math.abs(percent) >= MIN_PERCENT) return `${signed(percent)} tokens`;
+  if (Math.abs(percent) >= MIN_PERCENT) return signed(percent);
   return `${grouped(Math.abs(own - theirs))} ${own > theirs ? "more" : "fewer"} ${Math.abs(own - theirs) === 1 ? "token" : "tokens"}`;
 }
 
