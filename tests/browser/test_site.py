@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -153,6 +154,7 @@ def test_a_pasted_text_becomes_a_tokenizer_that_stays_until_it_is_deleted(
     expect(page.locator("#result-sentence")).to_have_text(f"Your text: {result_sentence(expected)}")
     expect(page.locator("#tokens")).to_have_text(f"{expected.tokens_after[-1]:,}")
     ids = expected.tokenizer.encode(held_out)
+    expect(page.locator("#method")).to_contain_text("No interval: it takes 20 documents")
     on_new = f"{len(held_out.encode()) / len(ids):.2f} on text it never saw"
     expect(page.locator("#on-new")).to_have_text(on_new)
     opened = opened_by_tokenizers(page, tmp_path)
@@ -182,6 +184,25 @@ def test_a_pasted_text_becomes_a_tokenizer_that_stays_until_it_is_deleted(
     expect(page.get_by_role("heading", name="What you will get")).to_be_visible()
     page.goto(f"{address}/merge-loop.html?run=own")
     expect(page.locator("#problem")).to_contain_text("No run of yours")
+
+
+def test_many_documents_give_the_verdict_an_interval(
+    fresh_context: BrowserContext, address: str
+) -> None:
+    page = fresh_context.new_page()
+    page.goto(f"{address}/train.html?size=500")
+    lines = TEXT.splitlines(keepends=True)
+    page.get_by_label("Choose files").set_input_files(
+        [
+            {"name": f"{n}.txt", "mimeType": "", "buffer": "".join(lines[n : n + 40]).encode()}
+            for n in range(270)
+        ]
+    )
+    page.get_by_role("button", name="Train", exact=True).click()
+    verdict = page.locator("#verdict .verdict")
+    expect(verdict).to_contain_text(re.compile(r"\(95% interval .+ over documents\)"))
+    expect(page.locator("#rivals .interval")).to_have_count(1)
+    expect(page.locator("#method")).to_contain_text("2,000 resamples")
 
 
 def test_own_words_are_cut_as_the_text_and_a_run_is_deleted_where_nothing_is_stored(
@@ -298,6 +319,13 @@ def test_a_tokenizer_file_is_opened_or_refused_with_a_reason(
     )
     ids_shown(page)(made.encode("hug hugs"))
     expect(page.get_by_role("radio", name="tokenizer.json")).to_be_checked()
+    normalizing = bpe.train([TEXT], vocab_size=400, pretokenizer="NFC+gpt2").tokenizer
+    choose.set_input_files(
+        {"name": "nfc.json", "mimeType": "", "buffer": write_huggingface(normalizing)}
+    )
+    page.get_by_label("Your text").fill("cafe\u0301 hugs")
+    ids_shown(page)(normalizing.encode("cafe\u0301 hugs"))
+    expect(page.locator(".view")).to_contain_text("The tokenizer normalizes text first")
     page.get_by_role("radio", name="GPT-2").check()
     fresh_context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.evaluate("text => navigator.clipboard.writeText(text)", TEXT * 10)
