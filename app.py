@@ -41,6 +41,7 @@ def draw() -> None:
         "vocabulary": st.Page("pages/vocabulary.py", title="Vocabulary"),
         "compare": st.Page("pages/compare.py", title="Compare"),
         "adapt": st.Page("pages/adapt.py", title="Adapt"),
+        "detective": st.Page("pages/detective.py", title="Detective"),
         "lab": st.Page("pages/lab.py", title="Lab"),
     }
 

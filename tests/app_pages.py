@@ -13,6 +13,7 @@ PAGES: Final[Mapping[str, str]] = {
     "compare": "Compare",
     "vocabulary": "Vocabulary",
     "adapt": "Adapt",
+    "detective": "Detective",
     "lab": "Lab",
     "lessons": "Lessons",
 }
@@ -20,4 +21,4 @@ PAGES: Final[Mapping[str, str]] = {
 
 START: Final = "A language model reads tokens, not words"
 
-PAGES_OF_A_RUN: Final = tuple(name for name in PAGES if name not in ("lab", "lessons"))
+PAGES_OF_A_RUN: Final = tuple(name for name in PAGES if name not in ("detective", "lab", "lessons"))

@@ -60,6 +60,7 @@ FLOORS = {
         (
             "adapt",
             "compare",
+            "detective",
             "lab",
             "lessons",
             "merge_loop",

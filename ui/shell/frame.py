@@ -59,7 +59,7 @@ _ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "step": ("Merge loop", "Pair frequencies"),
     "merges": ("Pair frequencies", "Adapt"),
     "pair": ("Pair frequencies",),
-    "with": ("Compare", "Vocabulary", "Adapt", "Token boundaries", "Lab"),
+    "with": ("Compare", "Vocabulary", "Adapt", "Token boundaries", "Detective", "Lab"),
     "base": ("Adapt",),
     "own": ("Compare",),
     "against": ("Compare",),
