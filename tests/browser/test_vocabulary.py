@@ -233,6 +233,7 @@ def large_address(large_run: bpe.TrainingRun, keep_run: KeepRun) -> str:
     return f"/vocabulary?run={LARGE_ID}"
 
 
+@pytest.mark.more(why="its speed; the other tests search the same way")
 def test_two_hundred_thousand_tokens_are_searched_while_typing(
     tab: Page, large_address: str, show_figures: ShowFigures
 ) -> None:

@@ -92,6 +92,7 @@ def test_nine_of_ten_intervals_have_the_figure_of_new_documents_in_them() -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.more(why="folders are drawn as documents are")
 def test_nine_of_ten_intervals_over_folders_have_the_figure_of_new_folders_in_them() -> None:
     draw = random.Random(0)
 
