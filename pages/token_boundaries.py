@@ -51,7 +51,7 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
             file_opener("A text file, a table or an archive", read_file, key="boundaries_file")
     with st.container():
         text = "" if is_chat else draw_text()
-        messages = conversation.draw_messages() if is_chat else []
+        given = conversation.draw_conversation() if is_chat else None
         begins_answer = is_chat and conversation.answer_choice()
     with st.container(horizontal=True, vertical_alignment="center"):
         chosen = choose_tokenizer(stored, key="tokenizer")
@@ -62,7 +62,8 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
     draw_shelf_problems()
     talk = None
     if is_chat:
-        talk = conversation.render(chosen, messages, begins_answer=begins_answer)
+        if given is not None:
+            talk = conversation.render(chosen, given, begins_answer=begins_answer)
         if talk is None:
             return
         text = talk.text
@@ -70,6 +71,7 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
     reading = own_reading.read_own_text(text, chosen.encoder, allowed)
     if talk is not None:
         conversation.draw_shares(talk, reading)
+        conversation.draw_learned(talk, reading)
     with st.container(key="boundaries_tokens"):
         draw_tokens(chosen, reading, text, as_special=as_special, note=note)
     story_columns(stored, reading, chosen.encoder)

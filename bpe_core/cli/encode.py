@@ -267,7 +267,8 @@ def chat(
         given = {**cast("dict[str, Any]", parsed), **given}
     if tools is not None:
         given["tools"] = _read_json(tools, "The tools are")
-    given.pop("messages", None)
+    for name in ("messages", "add_generation_prompt", "continue_final_message"):
+        given.pop(name, None)
     conversation = read_conversation(
         template,
         check_messages(cast("object", parsed)),

@@ -140,6 +140,7 @@ def read_conversation(
     template: ChatTemplate,
     messages: Sequence[Message],
     encoder: Encoder,
+    /,
     *,
     add_generation_prompt: bool = False,
     continue_final_message: bool = False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -232,6 +233,40 @@ def test_a_conversation_is_rendered_by_the_template_and_its_share_is_counted(
     (share,) = [each.value for each in app.markdown if "of the template" in each.value]
     assert share.startswith(f"**{len(ids(app))} tokens**: ")
     assert warning(app).startswith("Message 3 (user) contains <|endoftext|>, which")
+
+
+TOOLS_TEMPLATE = (
+    "{% for t in tools or [] %}[{{ t.function.name }}]{% endfor %}{{ mood }}{% for m in messages %}"
+    "<|{{ m.role }}|>{{ m.content }}<|endoftext|>{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+
+
+def test_an_example_with_tools_is_rendered_and_what_is_learned_is_shown(
+    open_app: OpenApp, tokenizer_json: bytes
+) -> None:
+    config = json.dumps({"chat_template": TOOLS_TEMPLATE}).encode()
+    files = {"tokenizer.json": tokenizer_json, "tokenizer_config.json": config}
+    key = keep_tokenizer(files, None, open_files(files))
+    choices = {"part": "Conversation", "with": f"file-{key}", "tokenizer": "tokenizer.json"}
+    app = open_app("token_boundaries", **choices)
+    app.selectbox(key="chat_example").set_value("Tools").run()
+    assert view(app)["text"].startswith("[weather]<|user|>Does it rain in Oslo?<|endoftext|>")
+    app.text_input(key="chat_set_mood").set_value("calm").run()
+    assert view(app)["text"].startswith("[weather]calm<|user|>")
+    (learned,) = [each.label for each in app.expander if each.label.startswith("What is learned")]
+    assert learned.endswith("0 faults")
+    (mask,) = [
+        each.proto.body for each in app.get("html") if "class='chat-mask'" in each.proto.body
+    ]
+    said = re.findall("<span class='learned'>(.*?)</span>", mask)
+    assert "".join(said) == "&lt;|endoftext|&gt;Yes, it rains.&lt;|endoftext|&gt;"
+    given = app.text_area(key="chat_json")
+    given.set_value('{"messages": [{"role": "user", "content": "<b>"}], "template": 1}').run()
+    assert view(app)["text"].endswith("<|user|><b><|endoftext|>")
+    for wrong, why in (("{", "not valid JSON"), ("[]", "from 1 to 10,000 messages")):
+        app.text_area(key="chat_json").set_value(wrong).run()
+        assert why in app.error[0].value.replace("\\", "")
 
 
 @pytest.mark.parametrize("tokenizer", ["Your tokenizer", "GPT-2"])

@@ -289,7 +289,9 @@ def test_what_a_template_reads_is_set_by_options_or_beside_the_messages(tmp_path
         "{{ tools[0].name }} {{ warm and 'warm' }} {{ city }} {{ messages[0].content }}!"
     )
     tools.write_text('[{"name": "weather"}]')
-    given.write_text(json.dumps({"messages": user("hug"), "city": "Oslo", "warm": False}))
+    given.write_text(
+        json.dumps({"messages": user("hug"), "city": "Oslo", "warm": False, "template": 1})
+    )
     base = ["chat", "gpt2", str(given), "--template", str(template)]
     options = ["--tools", str(tools), "--set", "warm=true", "--set", "wind=no"]
     shown = CliRunner().invoke(main, [*base, *options])

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from threading import BoundedSemaphore
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import streamlit as st
 
-from bpe_core.chat import ChatTemplate
+from bpe_core.chat import ChatTemplate, Reads, check_messages
 from bpe_core.errors import ChatTemplateError
-from bpe_core.tokenizer import Conversation, Encoder, read_conversation
+from bpe_core.tokenizer import READING, Conversation, Encoder, read_conversation
 from ui.corpus import MAX_CHARACTERS, OwnReading, address_text
 from ui.host import cached
 from ui.look import counted, plain_markdown, tooltip
@@ -21,6 +22,85 @@ from ui.tokenizers import Member
 
 ROLES: Final = ("system", "user", "assistant")
 FIRST: Final = (("user", "What are you?"), ("assistant", "A model. I read tokens."))
+VIEWS: Final = ("Messages", "JSON")
+_VIEW: Final = "chat_view"
+_EXAMPLE: Final = "chat_example"
+_JSON: Final = "chat_json"
+_MAX_VARIABLES: Final = 8
+_MAX_MASKED: Final = 2_000
+"""How many tokens are drawn light or dark."""
+_CALL: Final = {
+    "type": "function",
+    "id": "call00001",
+    "function": {"name": "weather", "arguments": {"city": "Oslo"}},
+}
+_WEATHER: Final = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "Return the weather of a city.",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string", "description": "Its name"}},
+            "required": ["city"],
+        },
+    },
+}
+_ASKED: Final = {"role": "user", "content": "Does it rain in Oslo?"}
+EXAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "A talk": {
+        "messages": [
+            {"role": "user", "content": "What are you?"},
+            {"role": "assistant", "content": "A model. I read tokens."},
+        ]
+    },
+    "Tools": {
+        "messages": [
+            _ASKED,
+            {"role": "assistant", "content": "", "tool_calls": [_CALL]},
+            {
+                "role": "tool",
+                "name": "weather",
+                "tool_call_id": "call00001",
+                "content": '{"rain": true}',
+            },
+            {"role": "assistant", "content": "Yes, it rains."},
+        ],
+        "tools": [_WEATHER],
+    },
+    "Reasoning": {
+        "messages": [
+            {"role": "user", "content": "What is 12 times 12?"},
+            {"role": "assistant", "reasoning_content": "12 * 12 = 144.", "content": "144."},
+        ],
+        "enable_thinking": True,
+    },
+    "Images and sound": {
+        "messages": [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "image"},
+                    {"type": "audio"},
+                    {"type": "text", "text": "What is this?"},
+                ],
+            },
+            {"role": "assistant", "content": "A cat that purrs."},
+        ]
+    },
+    "Documents": {
+        "messages": [_ASKED, {"role": "assistant", "content": "Yes."}],
+        "documents": [{"title": "Oslo", "text": "It rains in Oslo."}],
+    },
+}
+_HOW_FOUND: Final = {
+    "generation": "The template marks what is learned by `{% generation %}`.",
+    "prefixes": "The template marks nothing, so each answer is found by rendering the conversation "
+    "without it and with it.",
+    "text": "The template marks nothing and changes what came before, so an answer is found by its "
+    "text.",
+    "": "Nothing is learned.",
+}
 _NAME: Final = "chat"
 _MAX_MESSAGES: Final = 50
 _ROLE_WIDTH: Final = 130
@@ -54,6 +134,66 @@ class Rows:
 
     numbers: tuple[int, ...] | None = None
     """None before the messages were drawn."""
+
+
+def draw_conversation() -> dict[str, Any] | None:
+    """Draw the messages as fields or as JSON; return them with what else a template reads.
+
+    Returns None, and says why, for what is not a conversation.
+    """
+    with st.container(horizontal=True, vertical_alignment="center"):
+        view = st.segmented_control(
+            "Messages as",
+            VIEWS,
+            default=VIEWS[0],
+            required=True,
+            key=_VIEW,
+            label_visibility="collapsed",
+            persist_state="session",
+        )
+        st.selectbox(
+            "Example",
+            [*EXAMPLES],
+            index=None,
+            placeholder="An example of each kind",
+            key=_EXAMPLE,
+            label_visibility="collapsed",
+            width=260,
+            on_change=_take_example,
+        )
+    return _draw_json() if view == VIEWS[1] else {"messages": draw_messages()}
+
+
+def _draw_json() -> dict[str, Any] | None:
+    if not workspace.widget_text(_JSON):
+        workspace.set_widget(_JSON, _as_json(EXAMPLES["A talk"]))
+    text = st.text_area(
+        "A JSON object of messages, and of whatever else the template reads, such as tools",
+        key=_JSON,
+        height=300,
+        max_chars=MAX_CHARACTERS,
+        persist_state="session",
+    )
+    try:
+        parsed: object = json.loads(text)
+        found = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}
+        return {**found, "messages": check_messages(cast("object", parsed))}
+    except ChatTemplateError as error:
+        st.error(plain_markdown(str(error), 600))
+    except (ValueError, RecursionError) as error:
+        st.error(plain_markdown(f"This is not valid JSON: {error}.", 600))
+    return None
+
+
+def _take_example() -> None:
+    chosen = workspace.widget_text(_EXAMPLE)
+    if chosen in EXAMPLES:
+        workspace.set_widget(_JSON, _as_json(EXAMPLES[chosen]))
+        workspace.set_widget(_VIEW, VIEWS[1])
+
+
+def _as_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def draw_messages() -> list[dict[str, str]]:
@@ -111,9 +251,7 @@ def answer_choice() -> bool:
         )
 
 
-def render(
-    chosen: Member, messages: Sequence[Mapping[str, str]], *, begins_answer: bool
-) -> Conversation | None:
+def render(chosen: Member, given: Mapping[str, Any], *, begins_answer: bool) -> Conversation | None:
     """Render messages by the tokenizer's template, or by an example's if it has none.
 
     Says why, and returns None, if that fails.
@@ -123,8 +261,9 @@ def render(
         is_special = set(_MARKS) <= set(chosen.encoder.special_tokens)
         why = _NO_TEMPLATE if is_special else _NO_TEMPLATE + _ORDINARY
         st.info(f"{plain_markdown(chosen.name)} {plain_markdown(why + _HOW_TO_ADD, 600)}")
+    variables = _draw_variables(chat, given)
     rendered = _rendered(
-        tuple((each["role"], each["content"]) for each in messages),
+        json.dumps({**variables, **given}),
         begins_answer,
         repr(chat),
         chosen.encoder,
@@ -150,9 +289,77 @@ def draw_shares(conversation: Conversation, reading: OwnReading) -> None:
         st.warning(plain_markdown(problem, 600))
 
 
+def draw_learned(conversation: Conversation, reading: OwnReading) -> None:
+    """Draw which tokens a model learns to write, dark among light ones, and what goes wrong."""
+    mask = conversation.mask(reading.found)
+    is_token = reading.found.ids >= 0
+    n_learned = int((mask & is_token).sum())
+    n_shown = min(len(mask), _MAX_MASKED)
+    if not any(turn.role == "assistant" for turn in conversation.turns):
+        return
+    faults = [each for each in conversation.faults if each.kind not in READING]
+    faults += conversation.border_faults(reading.found)
+    with st.expander(
+        f"What is learned from: {n_learned:,} of {counted(reading.n_shown, 'token')}, "
+        f"{counted(len(faults), 'fault')}"
+    ):
+        st.markdown(_HOW_FOUND[conversation.learned_by])
+        for fault in faults:
+            st.warning(plain_markdown(fault.sentence, 600))
+        data, start = reading.text.encode(), 0
+        parts: list[str] = []
+        for end, learned in zip(
+            reading.found.byte_ends[:n_shown].tolist(), mask[:n_shown].tolist(), strict=True
+        ):
+            piece = escape(data[start:end].decode("utf-8", "replace"))
+            parts.append(f"<span class='{'learned' if learned else 'read'}'>{piece}</span>")
+            start = end
+        st.html(f"<div class='chat-mask'>{''.join(parts)}</div>")
+        if n_shown < len(mask):
+            st.markdown(f"The first {n_shown:,} tokens are shown.")
+
+
+def _draw_variables(chat: ChatTemplate, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Draw a field for each variable that a template reads; return those with a value."""
+    read = _read_names(repr(chat), chat)
+    if read is None:
+        return {}
+    known = {"messages", "add_generation_prompt", *chat.tokens, *given}
+    names = [name for name in read.variables if name not in known][:_MAX_VARIABLES]
+    if not names:
+        return {}
+    found: dict[str, Any] = {}
+    with st.expander(f"The template also reads {', '.join(map(plain_markdown, names))}"):
+        for name in names:
+            text = st.text_input(
+                name,
+                key=f"chat_set_{name}",
+                placeholder="JSON, such as true, or a text; empty if it is not given",
+                persist_state="session",
+            )
+            if not text:
+                continue
+            try:
+                found[name] = json.loads(text)
+            except (ValueError, RecursionError):
+                found[name] = text
+    return found
+
+
+@cached(spinner="Reading the chat template", seconds=_SECONDS_KEPT)
+def _read_names(template_key: str, _template: ChatTemplate) -> Reads | None:
+    """Return the names that a template reads; None if it has an error, which rendering says."""
+    del template_key
+    with _places:
+        try:
+            return _template.reads()
+        except ChatTemplateError:
+            return None
+
+
 @cached(spinner="Rendering the chat template", seconds=_SECONDS_KEPT)
 def _rendered(
-    messages: tuple[tuple[str, str], ...],
+    given: str,
     begins_answer: bool,
     template_key: str,
     encoder: Encoder,
@@ -160,11 +367,14 @@ def _rendered(
 ) -> Conversation | str:
     """Return the conversation, or why the template did not render it."""
     del template_key  # what the template is known by
-    listed = [{"role": role, "content": content} for role, content in messages]
+    variables: dict[str, Any] = json.loads(given)
+    variables.pop("add_generation_prompt", None)
+    variables.pop("continue_final_message", None)
+    messages = variables.pop("messages")
     with _places:
         try:
             return read_conversation(
-                _template, listed, encoder, add_generation_prompt=begins_answer
+                _template, messages, encoder, add_generation_prompt=begins_answer, **variables
             )
         except ChatTemplateError as error:
             return str(error)
