@@ -14,6 +14,7 @@ PAGES: Final[Mapping[str, str]] = {
     "vocabulary": "Vocabulary",
     "adapt": "Adapt",
     "detective": "Detective",
+    "experiments": "Experiment",
     "lab": "Lab",
     "lessons": "Lessons",
 }

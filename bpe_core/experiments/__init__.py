@@ -14,15 +14,10 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from bpe_core.experiments.running import (
-        Plan,
+        ALPHABETS,
         Progress,
-        Texts,
         Training,
-        cut_for,
         experiment,
-        plan,
-        read_texts,
-        train_largest,
     )
     from bpe_core.experiments.table import Experiment, ExperimentRow
 else:

@@ -61,6 +61,7 @@ FLOORS = {
             "adapt",
             "compare",
             "detective",
+            "experiments",
             "lab",
             "lessons",
             "merge_loop",

@@ -1,0 +1,157 @@
+"""Draw the choices of an experiment, and follow it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+import streamlit as st
+
+from bpe_core.experiments import ALPHABETS
+from ui.corpus import ChosenCorpus, choose_corpus, fill_corpus_once
+from ui.experiments.results import draw_results
+from ui.experiments.work import MAX_BYTES, MAX_ROWS, Order, begin_measuring, measuring
+from ui.look import counted, size_text
+from ui.shell import action_row
+from ui.storage import HELD_OUT_SEED, StoredRun
+from ui.work import begin_button, show_work
+
+SIZES: Final = (512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768)
+CUTS: Final = ("gpt2", "cl100k", "o200k", "llama3", "whitespace", "words-punctuation")
+BASES: Final = {"gpt2": "GPT-2"}
+NEW_TOKENS: Final = (250, 500, 1_000, 2_000, 4_000)
+_HELD_OUT: Final = 0.08
+
+
+def draw_experiment(stored: StoredRun) -> None:
+    """Draw the result first, then the form and the work in progress."""
+    fill_corpus_once(stored)
+    room = st.container()
+    forms, _, side = st.columns([24, 1, 16])
+    with forms:
+        form, row = st.container(), action_row()
+    with form:
+        chosen, _ = choose_corpus()
+        settings = _choose()
+    order = None
+    if chosen is not None and settings is not None:
+        order = _order(chosen, settings)
+    status = None if order is None else measuring(order)
+    begin = None if order is None or status is not None else partial(begin_measuring, order)
+    with row:
+        begin_button("Measure", begin, status, key="experiment")
+    with side if status is None else forms:
+        show_work(
+            status,
+            partial(_explain, settings),
+            unit="Measuring",
+            what="experiment",
+            key="experiment_work",
+            written=lambda n: f"{n / 10:.0f}%",
+        )
+    if status is not None and status.result is not None:
+        with room:
+            draw_results(status.result)
+            st.divider()
+
+
+def _choose() -> dict[str, Any] | None:
+    """Draw the combinations; return the settings, None if there is nothing to try."""
+    st.header("Combinations", anchor=False)
+    sizes = st.pills(
+        "Vocabulary sizes",
+        SIZES,
+        selection_mode="multi",
+        default=SIZES[:4],
+        format_func="{:,}".format,
+        key="experiment_sizes",
+        persist_state="session",
+    )
+    cuts = st.pills(
+        "Cuts",
+        CUTS,
+        selection_mode="multi",
+        default=CUTS[:2],
+        key="experiment_cuts",
+        persist_state="session",
+    )
+    alphabets = st.pills(
+        "Alphabets",
+        ALPHABETS,
+        selection_mode="multi",
+        default=ALPHABETS[:1],
+        key="experiment_alphabets",
+        persist_state="session",
+    )
+    bases = st.pills(
+        "Tokenizers to extend",
+        list(BASES),
+        selection_mode="multi",
+        format_func=lambda name: BASES[name],
+        key="experiment_bases",
+        persist_state="session",
+    )
+    new_tokens: list[int] = []
+    if bases:
+        new_tokens = st.pills(
+            "New tokens",
+            NEW_TOKENS,
+            selection_mode="multi",
+            default=NEW_TOKENS[1:3],
+            format_func="{:,}".format,
+            key="experiment_new_tokens",
+            persist_state="session",
+        )
+    bases = bases if new_tokens else []
+    is_own = bool(sizes and cuts and alphabets)
+    n_rows = len(sizes) * len(cuts) * len(alphabets) * is_own + len(bases) * len(new_tokens)
+    if not n_rows:
+        st.markdown(":orange[Choose at least one size, cut and alphabet.]")
+        return None
+    if n_rows > MAX_ROWS:
+        st.markdown(f":orange[These are {n_rows} combinations; the limit is {MAX_ROWS}.]")
+        return None
+    st.markdown(f":gray[:small[{counted(n_rows, 'tokenizer')}, all on one held-out text.]]")
+    return {
+        "vocab_sizes": list(sizes) if is_own else [],
+        "pretokenizers": list(cuts) if is_own else ["gpt2"],
+        "alphabets": list(alphabets) if is_own else ["full"],
+        "extend": list(bases),
+        "new_tokens": list(new_tokens) if bases else [],
+    }
+
+
+def _order(chosen: ChosenCorpus, settings: dict[str, Any]) -> Order | None:
+    if chosen.corpus.n_bytes > MAX_BYTES:
+        st.markdown(
+            f":orange[This page takes texts up to {size_text(MAX_BYTES)}. For larger ones, use "
+            "`bpe experiment`.]"
+        )
+        return None
+    if chosen.corpus.word_counts is not None:
+        st.markdown(":orange[Weighted words have no order to predict. Choose a text.]")
+        return None
+    by = chosen.held_out_by or ""
+    return Order(
+        {
+            **settings,
+            "held_out": chosen.held_out_share or _HELD_OUT,
+            # A file of the visitor's own to hold out is for single trainings.
+            "held_out_by": "" if by.startswith("upload") else by,
+            "seed": HELD_OUT_SEED,
+        },
+        chosen.corpus,
+        chosen.title,
+    )
+
+
+def _explain(settings: dict[str, Any] | None) -> None:
+    del settings
+    with st.container(border=True, key="experiment_card"):
+        st.header("What you will get", anchor=False)
+        st.markdown(
+            "A sentence that says which size and cut to take. Below it what each further size "
+            "saves, how predictable the text stays in bits per byte, and a table. Each row is a "
+            "run that every page opens. You may leave: measuring goes on, and resumes after a "
+            "restart."
+        )
