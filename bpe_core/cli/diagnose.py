@@ -175,12 +175,11 @@ def _read_baseline(path: str) -> dict[str, Any]:
         read: object = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise FormatError(
-            f"{path} cannot be read as a baseline: {error}. Delete it to write another."
+            f"{path} cannot be read as a baseline: {error}. Name one that bpe diff wrote, or a new "
+            "file."
         ) from None
     if not isinstance(read, dict) or "equal" not in read:
-        raise FormatError(
-            f"{path} is not a baseline that bpe diff wrote. Name another file, or delete it."
-        )
+        raise FormatError(f"{path} is not a baseline that bpe diff wrote. Name one, or a new file.")
     return cast("dict[str, Any]", read)
 
 
