@@ -53,12 +53,14 @@ if TYPE_CHECKING:
         Comparison,
         ModelBits,
         Parity,
+        Structure,
         bits_per_byte,
         compare,
         dead_tokens,
         gini,
         parity,
         renyi,
+        structure,
     )
     from bpe_core.corpus import Corpus, CountsSummary, WordCounts, read_corpus
     from bpe_core.counting import (
@@ -141,6 +143,7 @@ __all__ = [
     "SearchError",
     "Segment",
     "StoreError",
+    "Structure",
     "TermCost",
     "TextDecodingError",
     "TimeLimitError",
@@ -186,6 +189,7 @@ __all__ = [
     "save",
     "save_run",
     "shrink",
+    "structure",
     "train",
     "undertrained",
     "write_counts",

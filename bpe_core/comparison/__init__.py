@@ -6,7 +6,7 @@ the spans that they split differently, and how sure the difference is.
 Start with `comparison`. `units` divides the text and says how new it is, `measurement` encodes and
 counts it, and `text_map` finds the kind and script of each token. `intervals` resamples the units:
 it gives the difference with its interval, on all of the text and on parts of it, and describes it.
-`model_bits` measures how predictable a text stays.
+`model_bits` measures how predictable a text stays, and `structures` how numbers and code are cut.
 `languages` compares the cost of languages, `terms` cuts a list of words and sorts it by loss, and
 `costs` turns tokens and vocabularies into money, context windows and parameters.
 """
@@ -79,6 +79,7 @@ if TYPE_CHECKING:
         difference,
         ratio_interval,
     )
+    from bpe_core.comparison.structures import Structure, structure
     from bpe_core.comparison.terms import (
         TermCut,
         TermCuts,
