@@ -80,7 +80,7 @@ if TYPE_CHECKING:
         save,
         save_run,
     )
-    from bpe_core.models import Undertrained, undertrained
+    from bpe_core.models import FittedRows, Undertrained, fit_rows, undertrained
     from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
     from bpe_core.published import fetch
     from bpe_core.runs import SampleFigures, TermCost, TrainingRun, sample_check, train
@@ -117,6 +117,7 @@ __all__ = [
     "Experiment",
     "Explanation",
     "Finding",
+    "FittedRows",
     "FormatError",
     "IntegrityError",
     "InvalidTextError",
@@ -170,6 +171,7 @@ __all__ = [
     "experiment",
     "extend",
     "fetch",
+    "fit_rows",
     "from_huggingface",
     "from_tiktoken",
     "get_pretokenizer",

@@ -15,7 +15,7 @@ from bpe_core.cli.diagnose import check, diff
 from bpe_core.cli.encode import chat, decode, encode, encode_corpus
 from bpe_core.cli.experiment import experiment
 from bpe_core.cli.inspect_convert import convert, inspect
-from bpe_core.cli.models import mixture, undertrained
+from bpe_core.cli.models import fit_rows, mixture, undertrained
 from bpe_core.cli.store_commands import store
 from bpe_core.cli.support import ErrorLineGroup, fetch
 from bpe_core.cli.train import count, merge_counts, sample_check, train
@@ -97,6 +97,7 @@ for command in (
     shrink,
     replace,
     undertrained,
+    fit_rows,
     mixture,
     fetch,
     store,

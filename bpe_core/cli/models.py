@@ -1,4 +1,4 @@
-"""`bpe undertrained` reads the rows of a model, and `bpe mixture` the order of merges."""
+"""`bpe undertrained` and `bpe fit-rows`, on a model's rows, and `bpe mixture`, on merges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from bpe_core.corpus import Corpus
-    from bpe_core.models import Undertrained
+    from bpe_core.models import Recipe, Undertrained
 
 _MAX_LISTED = 30
 
@@ -73,6 +73,58 @@ def undertrained(
         print_json(found.to_dict())
     elif csv_path != "-":
         _print(found)
+
+
+@click.command("fit-rows")
+@click.argument("model")
+@click.argument("adapted")
+@click.option("--out", "-o", required=True, metavar="FOLDER", help="The folder to make.")
+@click.option(
+    "--recipe",
+    type=click.Choice(("mean", "calibrated", "last")),
+    default="mean",
+    show_default=True,
+    help="How a new row starts from the rows of its parts.",
+)
+@click.option(
+    "--pad-to",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Make the number of rows a multiple of N.  [default: as the model's is]",
+)
+@json_option
+def fit_rows(
+    model: str, adapted: str, out: str, recipe: Recipe, pad_to: int | None, *, as_json: bool
+) -> None:
+    """Write a model's folder with embedding rows for an adapted tokenizer.
+
+    MODEL is the folder of the base model, ADAPTED what bpe extend, shrink or replace wrote to a
+    folder. Rows are read and written in blocks, and no model is loaded. A kept token keeps its row;
+    a new one starts from the rows of the tokens that spelled it.
+
+    The exit status is 0, and 1 after an error; then FOLDER is not there.
+
+    \b
+    Examples:
+      $ bpe fit-rows model adapted --out new-model
+      $ bpe fit-rows model adapted --out new-model --recipe calibrated --pad-to 64
+    """
+    from bpe_core.models import fit_rows as fit
+
+    with Bar() as bar:
+        found = fit(model, adapted, out, recipe=recipe, pad_to=pad_to, on_progress=bar.show)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    padding = found.n_rows - found.n_tokens
+    click.echo(
+        f"{found.n_rows_before:,} rows before, {found.n_rows:,} now: {found.n_tokens:,} for ids, "
+        f"{found.n_new:,} of them new, and {padding:,} for padding"
+    )
+    for name, (before, kept, new) in found.norms.items():
+        click.echo(
+            f"mean length of {name} rows: {before:.4g} before, {kept:.4g} kept, {new:.4g} new"
+        )
 
 
 @click.command()

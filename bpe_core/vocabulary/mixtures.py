@@ -52,7 +52,7 @@ _WITNESSES: Final = 5
 _NEAR: Final = 0.3
 _COMMON: Final = 0.25
 _AROUND: Final = 7
-MIN_FIT: Final = 0.9
+MIN_FIT: Final = 0.8
 """With a smaller share of explained merges, the samples do not fit."""
 _LOW, _HIGH = 5, 95
 

@@ -1,0 +1,162 @@
+"""Rows for an adapted tokenizer: the recipes against NumPy on whole matrices."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import transformers
+from click.testing import CliRunner
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+
+import bpe_core as bpe
+from bpe_core.adapting import Adapted, trace_ids
+from bpe_core.cli import main
+from bpe_core.formats import dumps, row_files, write_files
+from bpe_core.models import tensors
+
+TEXT = bpe.Corpus.from_text("hug hugs hugging the big bugs " * 20)
+BASE = bpe.train(["hug bug the rug " * 9], vocab_size=270).tokenizer
+EXTENDED = trace_ids(BASE, bpe.extend(BASE, TEXT, n_tokens=9).tokenizer)
+SHRUNK = bpe.shrink(BASE, TEXT, vocab_size=262)
+N_COLUMNS = 6
+INPUT, OUTPUT = "model.embed_tokens.weight", "lm_head.weight"
+
+
+def make_model(
+    folder: Path, *, n_rows: int, tied: bool, sharded: bool
+) -> dict[str, NDArray[np.float32]]:
+    rng = np.random.default_rng(3)
+    rows = {INPUT: rng.normal(size=(n_rows, N_COLUMNS)).astype(np.float32)}
+    if not tied:
+        rows[OUTPUT] = rng.normal(size=(n_rows, N_COLUMNS)).astype(np.float32)
+    others = {"model.norm.weight": rng.normal(size=N_COLUMNS).astype(np.float32)}
+    folder.mkdir()
+    bpe.save(BASE, folder / "tokenizer.json")
+    (folder / "config.json").write_text(
+        json.dumps({"model_type": "llama", "vocab_size": n_rows, "tie_word_embeddings": tied})
+    )
+    if sharded:
+        weight_map: dict[str, str] = {}
+        for number, (name, array) in enumerate({**rows, **others}.items()):
+            weight_map[name] = f"model-0000{number}-of-00003.safetensors"
+            save_file({name: array}, folder / weight_map[name], {"format": "pt"})
+        index = {"metadata": {"total_size": 1}, "weight_map": weight_map}
+        (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    else:
+        save_file({**others, **rows}, folder / "model.safetensors", {"format": "pt"})
+    return {**rows, **others}
+
+
+def write_adapted(folder: Path, adapted: Adapted) -> Path:
+    write_files(dumps(adapted.tokenizer, "huggingface") | row_files(adapted), f"{folder}/")
+    return folder
+
+
+def read_all(folder: Path) -> dict[str, NDArray[np.float32]]:
+    found: dict[str, NDArray[np.float32]] = {}
+    for path in sorted(folder.glob("*.safetensors")):
+        found |= load_file(path)
+    return found
+
+
+def expected(
+    rows: NDArray[np.float32], adapted: Adapted, recipe: str, name: str
+) -> NDArray[np.float32]:
+    """Return the rows of all ids, written out without blocks."""
+    result: list[NDArray[np.float64]] = []
+    for id, old in enumerate(adapted.old_ids.tolist()):
+        if old >= 0:
+            result.append(rows[old].astype(np.float64))
+            continue
+        parts = list(adapted.parts[id])
+        its = rows[parts].astype(np.float64)
+        mean = its.mean(axis=0)
+        if recipe == "last":
+            mean = np.average(its, axis=0, weights=[2**n for n in range(len(parts))])
+        if recipe == "calibrated" and name == OUTPUT:
+            mean = np.average(its, axis=0, weights=[len(BASE.vocab[part]) for part in parts])
+        elif recipe == "calibrated":
+            mean = mean / np.linalg.norm(mean) * np.linalg.norm(its, axis=1).mean()
+        result.append(mean)
+    return np.array(result, np.float32)
+
+
+@pytest.mark.parametrize("recipe", ["mean", "calibrated", "last"])
+@pytest.mark.parametrize(("adapted", "n_rows"), [(EXTENDED, 270), (EXTENDED, 272), (SHRUNK, 288)])
+@pytest.mark.parametrize("tied", [True, False])
+def test_rows_are_those_of_the_recipe(
+    tied: bool,
+    adapted: Adapted,
+    n_rows: int,
+    recipe: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bpe_core.models.fitting.BLOCK_BYTES", 4 * N_COLUMNS * 7)
+    monkeypatch.setattr(tensors, "BLOCK_BYTES", 4 * N_COLUMNS * 7)
+    old = make_model(tmp_path / "model", n_rows=n_rows, tied=tied, sharded=n_rows == 272)
+    source = write_adapted(tmp_path / "adapted", adapted)
+    fitted = bpe.fit_rows(tmp_path / "model", source, tmp_path / "new", recipe=recipe)  # pyright: ignore[reportArgumentType]
+    new = read_all(tmp_path / "new")
+    n_ids = len(adapted.old_ids)
+    assert new.keys() == old.keys()
+    assert np.array_equal(new["model.norm.weight"], old["model.norm.weight"])
+    for name in (INPUT, *([] if tied else [OUTPUT])):
+        assert new[name].shape == (fitted.n_rows, N_COLUMNS)
+        assert np.allclose(new[name][:n_ids], expected(old[name], adapted, recipe, name), rtol=1e-6)
+        which = "input" if name == INPUT else "output"
+        lengths = np.linalg.norm(new[name][:n_ids], axis=1)
+        is_new = adapted.old_ids < 0
+        before, kept, made = fitted.norms[which]
+        assert before == pytest.approx(np.linalg.norm(old[name], axis=1).mean(), rel=1e-5)
+        assert kept == pytest.approx(lengths[~is_new].mean(), rel=1e-5)
+        assert np.isnan(made) or made == pytest.approx(lengths[is_new].mean(), rel=1e-5)
+    # 272 and 288 rows are multiples of 16 and 32; 270 is no multiple of 8.
+    assert (
+        fitted.n_rows == {270: n_ids, 272: -(-n_ids // 16) * 16, 288: -(-n_ids // 32) * 32}[n_rows]
+    )
+    config = transformers.AutoConfig.from_pretrained(tmp_path / "new")
+    assert config.vocab_size == fitted.n_rows
+    opened = bpe.load(tmp_path / "new")
+    assert opened.encode("hugging bugs") == adapted.tokenizer.encode("hugging bugs")
+
+
+def test_new_tokens_take_rows_that_no_token_had(tmp_path: Path) -> None:
+    old = make_model(tmp_path / "model", n_rows=300, tied=True, sharded=False)
+    source = write_adapted(tmp_path / "adapted", EXTENDED)
+    command = ["fit-rows", *map(str, (tmp_path / "model", source)), "--out"]
+    done = CliRunner().invoke(main, [*command, str(tmp_path / "new")])
+    n_ids = len(EXTENDED.old_ids)
+    assert done.exit_code == 0, done.output
+    assert (
+        f"300 rows before, 300 now: {n_ids} for ids, 9 of them new, and {300 - n_ids}"
+        in done.output
+    )
+    assert np.array_equal(read_all(tmp_path / "new")[INPUT][n_ids:], old[INPUT][n_ids:])
+    done = CliRunner().invoke(main, [*command, str(tmp_path / "more"), "--pad-to", "64", "--json"])
+    assert json.loads(done.output)["n_rows"] == 320
+
+
+def test_errors_say_what_to_do_and_leave_nothing(tmp_path: Path) -> None:
+    make_model(tmp_path / "model", n_rows=270, tied=True, sharded=False)
+    source = write_adapted(tmp_path / "adapted", EXTENDED)
+    (tmp_path / "plain").mkdir()
+    make_model(tmp_path / "small", n_rows=20, tied=True, sharded=False)
+    cases = {
+        ("none", "adapted", "new"): "is not a folder",
+        ("model", "plain", "new"): "old_ids.npy does not exist",
+        ("model", "adapted", "plain"): "exists. Name a folder that does not",
+        ("small", "adapted", "new"): "Give the model whose tokenizer was adapted",
+    }
+    for (model, adapted, out), message in cases.items():
+        arguments = ["fit-rows", *(str(tmp_path / each) for each in (model, adapted)), "--out"]
+        done = CliRunner().invoke(main, [*arguments, str(tmp_path / out)])
+        assert (done.exit_code, message in done.output) == (1, True), done.output
+        assert not (tmp_path / "new").exists()
+    (source / "old_ids.npy").write_bytes(b"no")
+    with pytest.raises(bpe.FormatError, match="Adapt the tokenizer again"):
+        bpe.fit_rows(tmp_path / "model", source, tmp_path / "new")
