@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from numbers import Real
 from typing import (
@@ -312,6 +312,12 @@ class TrainingConfig:
         which need it.
     character_coverage: the share of the text that the alphabet covers, which is made of the most
         frequent characters; others are left out of the words that are trained on.
+    superwords_from: once the vocabulary has this many tokens, merges may join words (SuperBPE), up
+        to four of them; None for never.
+    seeds: texts that become tokens before any other merge is learned.
+    vetoes: texts that never become tokens; regex:PATTERN for every token that the pattern matches
+        a part of.
+    whole_characters: no merge joins a part of a character with anything but the rest of it.
 
     >>> TrainingConfig(vocab_size=1_000).pretokenizer
     'gpt2'
@@ -328,13 +334,19 @@ class TrainingConfig:
     max_token_bytes: int | None = None
     byte_fallback: bool = False
     character_coverage: float = 1.0
+    superwords_from: int | None = None
+    seeds: Sequence[str] = ()
+    vetoes: Sequence[str] = ()
+    whole_characters: bool = False
 
     def __post_init__(self) -> None:
         # A generator can be read only once, and JSON cannot store NumPy's numbers. Other invalid
         # values are refused by `train`.
-        if is_a(self.special_tokens, Iterable) and not is_a(self.special_tokens, str):
-            object.__setattr__(self, "special_tokens", tuple(self.special_tokens))
-        for name in ("vocab_size", "min_frequency", "max_token_bytes"):
+        for name in ("special_tokens", "seeds", "vetoes"):
+            texts = getattr(self, name)
+            if is_a(texts, Iterable) and not is_a(texts, str):
+                object.__setattr__(self, name, tuple(texts))
+        for name in ("vocab_size", "min_frequency", "max_token_bytes", "superwords_from"):
             number = getattr(self, name)
             if is_whole(number):
                 object.__setattr__(self, name, int(number))
@@ -356,6 +368,10 @@ class TrainingSettings(TypedDict, total=False):
     max_token_bytes: int | None
     byte_fallback: bool
     character_coverage: float
+    superwords_from: int | None
+    seeds: Sequence[str]
+    vetoes: Sequence[str]
+    whole_characters: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from bpe_core.adapting.adapted import NO_OLD_ID, Adapted, count_with_missing, trace_ids
-    from bpe_core.adapting.extending import extend, extendable
+    from bpe_core.adapting.extending import continue_run, extend, extendable, train_superwords
     from bpe_core.adapting.gains import (
         KindGain,
         count_after_new_tokens,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from bpe_core.adapting.merge_terms import merge_terms
@@ -17,7 +17,7 @@ from bpe_core.adapting.new_characters import (
 from bpe_core.checks import check_whole, describe, is_a, several
 from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts
 from bpe_core.counting import Layout
-from bpe_core.errors import ArgumentTypeError, FormatError
+from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError
 from bpe_core.pretokenizers import check_text
 from bpe_core.runs import (
     Continuation,
@@ -31,6 +31,7 @@ from bpe_core.runs import (
     lay_out_tokens,
     learn_run,
     reviving_tokens,
+    train,
 )
 from bpe_core.tokenizer import (
     MAX_FREE_IDS,
@@ -39,8 +40,9 @@ from bpe_core.tokenizer import (
     Tokenizer,
     extended,
     to_encoder,
+    with_changes,
 )
-from bpe_core.trainers import ContinuedVocabulary
+from bpe_core.trainers import ContinuedVocabulary, find_rule, vetoed_texts
 from bpe_core.types import TieBreak, TrainingConfig, TrainingProgress
 
 
@@ -126,23 +128,58 @@ def extend(
     )[: int(n_tokens)]
     first_character = 1 + max(base.vocab)
     base = add_characters(base, characters)
-    n_merges = int(n_tokens) - len(characters)
+    added = tuple(range(first_character, first_character + len(characters)))
+    continues = Continuation(
+        base, left_out=excluded, characters=added, character_coverage=float(character_coverage)
+    )
+    n_of_each = count_for_terms(characters, tried)
+    return continue_run(continues, counted, config, watch, tried, n_of_each)
+
+
+def continue_run(
+    continues: Continuation,
+    counted: WordCounts,
+    config: TrainingConfig,
+    watch: Watch,
+    terms: Sequence[str | bytes] = (),
+    characters_of_terms: Sequence[int] = (),
+) -> TrainingRun:
+    """Learn merges from words that are laid out as the tokens of a base, and return the run.
+
+    This is what every training does that does not begin with single symbols. `config.vocab_size`
+    is the size in the end. The `terms` are made tokens first; `characters_of_terms` are how many
+    characters the base got for each.
+
+    >>> from bpe_core.counting import count_words
+    >>> from bpe_core.tokenizer import gpt2
+    >>> config = TrainingConfig(50_258, vetoes=[" tokenizer"])
+    >>> words, base = count_words(["A tokenizer"]), Continuation(gpt2())
+    >>> run = continue_run(base, words, config, Watch(1, 0.0, None, None))
+    >>> run.stop_reason
+    'no-pairs'
+    """
+    base = continues.base
+    n_merges = config.vocab_size - base.vocab_size
     watch.merges_wanted = n_merges
-    vocabulary = ContinuedVocabulary(base.vocab, excluded, reviving_tokens(base), bytes_apart(base))
+    excluded = tuple(dict.fromkeys((*continues.left_out, *vetoed_texts(config))))
+    continues = replace(continues, left_out=excluded)
+    vocabulary = ContinuedVocabulary(
+        base.vocab, excluded, reviving_tokens(base), bytes_apart(base), find_rule(config)
+    )
 
     def choose(layout: Layout) -> TermMerges:
         found = merge_terms(
             layout,
-            tried,
+            terms,
             base,
             counted.pretokens,
             vocabulary,
             n_tokens=n_merges,
-            tie_break=tie_break,
+            tie_break=config.tie_break,
             max_token_bytes=config.max_token_bytes,
             should_stop=watch.asked_to_stop,
         )
-        n_of_each = count_for_terms(characters, tried)
+        n_of_each = characters_of_terms or [0] * len(terms)
         costs = zip(found.costs, n_of_each, strict=True)
         return replace(found, costs=tuple(replace(cost, characters_added=n) for cost, n in costs))
 
@@ -153,14 +190,53 @@ def extend(
         lambda learned: extended(base, learned.merges, learned.counts),
         config,
         watch,
-        Continuation(
-            base,
-            left_out=excluded,
-            characters=tuple(range(first_character, first_character + len(characters))),
-            character_coverage=float(character_coverage),
-        ),
-        choose if tried else None,
+        continues,
+        choose if terms else None,
     )
+
+
+def train_superwords(
+    corpus: Corpus | WordCounts,
+    config: TrainingConfig,
+    on_progress: Callable[[TrainingProgress], None] | None,
+    should_stop: Callable[[], bool] | None,
+    on_counting: Callable[[float], None] | None = None,
+) -> TrainingRun:
+    """Train within words up to `config.superwords_from` tokens, then also across them.
+
+    The second stage continues the tokenizer of the first on text that is cut less; its twin is
+    `trainers.train_superwords_reference`. If it is cancelled in the first stage, the run has no
+    superwords, and its configuration asks for none.
+
+    >>> config = TrainingConfig(265, superwords_from=258)
+    >>> run = train_superwords(Corpus.from_text("by the by the by"), config, None, None)
+    >>> [run.tokenizer.vocab[merge.id] for merge in run.tokenizer.merges]
+    [b'by', b'e ', b'he ', b'the ', b' the ', b'by the ', b'by the by']
+    """
+    started = time.perf_counter()
+    if isinstance(corpus, WordCounts) or corpus.word_counts is not None:
+        raise ConfigError(
+            "Superwords need the text itself: counted words no longer say which follows which. "
+            "Train on the text, or set superwords_from=None."
+        )
+
+    def report(progress: TrainingProgress) -> None:
+        if on_progress is not None:
+            more = config.vocab_size - (config.superwords_from or 0)
+            on_progress(replace(progress, merges_wanted=progress.merges_wanted + more))
+
+    words_only = replace(config, vocab_size=config.superwords_from, superwords_from=None)
+    first = train(corpus, words_only, report, should_stop, on_counting=on_counting)
+    if first.stop_reason == "cancelled":
+        return first
+    form, plus, _ = config.pretokenizer.rpartition("+")
+    cut = f"{form}{plus}superwords"
+    base = with_changes(first.tokenizer, pretokenizer=cut)
+    watch = Watch(0, started, on_progress, should_stop, on_counting)
+    counted = count(corpus, cut, watch)
+    watch.note_first(len(first.merges), 0)
+    continues = Continuation(base, left_out=first.left_out, terms=())
+    return continue_run(continues, counted, config, watch)
 
 
 def extendable(tokenizer: Encoder | str | os.PathLike[str]) -> Tokenizer:

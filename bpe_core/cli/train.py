@@ -92,6 +92,31 @@ if TYPE_CHECKING:
     "as 0.9995.",
 )
 @click.option(
+    "--superwords-from",
+    type=int,
+    help="Once the vocabulary has this many tokens, let merges join up to four words (SuperBPE).",
+)
+@click.option(
+    "--seed-token",
+    "seeds",
+    multiple=True,
+    metavar="TEXT",
+    help="A text that becomes a token before any other merge is learned; may be repeated.",
+)
+@click.option(
+    "--veto",
+    "vetoes",
+    multiple=True,
+    metavar="TEXT",
+    help="A text that never becomes a token, or regex:PATTERN for tokens that match; may be "
+    "repeated.",
+)
+@click.option(
+    "--whole-characters",
+    is_flag=True,
+    help="Join a part of a character only with the rest of it.",
+)
+@click.option(
     "--run",
     "run_file",
     metavar="PATH",
@@ -127,6 +152,8 @@ def train(
       $ bpe train notes.txt --vocab-size 4096 --base characters --byte-fallback \\
           --character-coverage 0.9995 --pretokenizer metaspace --special-token '<unk>' \\
           --special-token '<s>' --special-token '</s>' --out mine.model
+      $ bpe train notes.txt --vocab-size 600 --superwords-from 400 --out superwords.json
+      $ bpe train notes.txt --vocab-size 400 --seed-token mov --veto 'regex:[0-9]' --out asm.json
     """
     from bpe_core.corpus import Corpus
     from bpe_core.formats import RUN, dumps, run_to_bytes
@@ -139,7 +166,7 @@ def train(
     check_json(out, wanted=as_json)
     sources.check()
     # Written once untrained, because a refusal after the whole run would come too late.
-    untrained = run_training(Corpus.from_word_counts({"a": 1}), config).tokenizer
+    untrained = run_training(Corpus.from_text("a"), config).tokenizer
     inputs = sources.inputs()
     files = dumps(untrained, format)
     check_outputs(files, out, inputs, force=force, note=note)

@@ -18,6 +18,8 @@ from bpe_core.pretokenizers import HAN_AND_KANA, PRETOKENIZER_NAMES, Pretokenize
 _UPPER: Final = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
 _LOWER: Final = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 _CONTRACTION: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_SUPERWORDS: Final = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
+"""As SuperBPE's released tokenizers have it."""
 _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "llama3": (),
     "qwen2": (),
@@ -25,6 +27,7 @@ _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "starcoder": (),
     "deepseek-v3": (),
     "falcon": (),
+    "superwords": (_SUPERWORDS,),
     "gpt2": (
         r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
         r"'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
@@ -71,6 +74,7 @@ def isolated(pattern: str) -> Step:
 
 STEPS: Final[Mapping[str, tuple[Step, ...]]] = {
     "starcoder": ({"type": "Digits", "individual_digits": True}, BY_REGEX),
+    "superwords": (isolated(_SUPERWORDS),),
     "deepseek-v3": (
         isolated(r"\p{N}{1,3}"),
         isolated(f"[{HAN_AND_KANA}]+"),

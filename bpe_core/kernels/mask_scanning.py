@@ -48,6 +48,8 @@ WORDS = 1 << 13
 """Words of letters, numbers and `_`, and single signs; white space is dropped."""
 WORDS_OF_ANYTHING = 1 << 14
 """Words of all that is not white space, which is dropped."""
+BY_AUTOMATON = 1 << 19
+"""No rule here describes the pattern, whose pre-tokens also cross a letter before a space."""
 WIDE_LETTERS = 1 << 18
 """Letters beyond ASCII are like those of ASCII."""
 
@@ -69,7 +71,7 @@ def scan_by_masks(text, begin, stop, rules, classes, ends):
     """
     n = 0
     at = begin
-    while at + BYTES <= stop:
+    while at + BYTES <= stop and not rules & BY_AUTOMATON:
         starts, spaces = _find_starts(text, at, rules, classes)
         if not starts:
             break

@@ -84,7 +84,11 @@ class Spelled(NamedTuple):
     factors: NDArray[np.uint64]
     """uint64[n_ids]"""
     allowed: NDArray[np.uint64]
-    """uint64[1]: the key of the last pair that has a known hash and other bytes."""
+    """uint64[1]: the key of the last pair that was compared and may merge."""
+    weights: NDArray[np.int32]
+    """int32[n_ids]: a token's weight by the caller's rule, or more."""
+    heaviest: int
+    """A pair whose weights are together more than this must be compared too."""
 
 
 class MergeScratch(NamedTuple):
@@ -160,6 +164,8 @@ def _may_be_forbidden(spelled, key):
     if key == spelled.allowed[0]:
         return False
     left, right = pair_ids(key)
+    if spelled.weights[left] + spelled.weights[right] > spelled.heaviest:
+        return True
     joined = _joined_hash(spelled, left, right)
     return spelled.known[find_pair(spelled.known, joined)] == joined
 
@@ -349,6 +355,7 @@ def run_merges(row, tokens, index, rule, spelled, log, scratch, until):
         if spelled.known.size:
             spelled.hashes[new] = _joined_hash(spelled, left, right)
             spelled.factors[new] = spelled.factors[left] * spelled.factors[right]
+            spelled.weights[new] = spelled.weights[left] + spelled.weights[right]
         log.pairs[rank, 0] = left
         log.pairs[rank, 1] = right
         log.counts[rank] = index.counts[pair]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bpe_core.kernels.compiling.decorate import inlined, part
 from bpe_core.kernels.intrinsics import BYTES
-from bpe_core.kernels.mask_scanning import scan_by_masks
+from bpe_core.kernels.mask_scanning import BY_AUTOMATON, scan_by_masks
 from bpe_core.kernels.space_scanning import BEFORE_SPACES, scan_for_spaces
 
 OTHER, SPACE, LETTER, NUMBER = 0, 1, 2, 3
@@ -113,9 +113,11 @@ def _scan_by_automaton(text, begin, stop, end, scanner, ends):
 
     A character waits for the state that the one before it led to, about ten processor cycles. So
     two halves are scanned in turns, which takes 60 % of the time. They are divided where a letter
-    is before a space, because no pattern's pre-token crosses that.
+    is before a space, because no pattern's pre-token crosses that but those of superwords.
     """
-    middle = _letter_before_space(text, begin + (stop - begin) // 2, stop)
+    middle = np.int64(stop)
+    if not scanner.rules & BY_AUTOMATON:
+        middle = _letter_before_space(text, begin + (stop - begin) // 2, stop)
     half = np.uint64(middle - begin)
     classes, columns = scanner.classes, scanner.columns
     rows, flags = scanner.rows, scanner.flags

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bpe_core.kernels import counting as kernels
 from bpe_core.kernels import longer
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
-from bpe_core.pretokenizers.scanners import class_table, space_table
+from bpe_core.pretokenizers.scanners import class_table, number_table, space_table
 from bpe_core.unicode import byte_offsets
 
 Section = Sequence[bytes | memoryview]
@@ -196,6 +196,8 @@ def safe_split(
     # A pre-tokenizer that drops white space may join any other characters into one word.
     before_space_only = pretokenizer.drops_text or not pretokenizer.ends_before_space
     classes = class_table() if pretokenizer.ends_before_space else space_table()
+    if pretokenizer.cut == "superwords":
+        classes = number_table()
     return int(kernels.safe_split(text, near, text.size, classes, before_space_only))
 
 

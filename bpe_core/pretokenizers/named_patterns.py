@@ -173,6 +173,15 @@ _DEEPSEEK_V3: Final = (
     rf"|(?:{_NO_HAN}{_REST}(?!{_NO_HAN}{_WORD}))+"
 )
 
+# SuperBPE's second stage (arXiv 2503.13423) cuts only by numbers, two signs or more, and all but
+# the last of several spaces. Here the text between is a match too: letters and other white space,
+# and a single sign or a space where none of those three begins.
+_SIGN_OF_TEXT: Final = r"[^\s\p{L}\p{N}]"
+_SUPERWORDS: Final = (
+    rf"\p{{N}}{{1,3}}| ?{_SIGN_OF_TEXT}{_SIGN_OF_TEXT}+[\r\n/]*| +(?!\S)"
+    rf"|(?:\p{{L}}|(?! )\s| ?{_SIGN_OF_TEXT}(?!{_SIGN_OF_TEXT})| (?=[\p{{L}}\p{{N}}]))+"
+)
+
 NAMED: Final = MappingProxyType(
     {
         "gpt2": NamedPattern(
@@ -217,6 +226,7 @@ NAMED: Final = MappingProxyType(
         "llama2": NamedPattern(r" *[^ ]+| +", ends_before_space=False, adds_space=True),
         # Hugging Face's Metaspace, with a space for each ▁.
         "metaspace": NamedPattern(r" [^ ]*|[^ ]+", ends_before_space=False, adds_space=True),
+        "superwords": NamedPattern(_SUPERWORDS, ends_before_space=False),
         "none": NamedPattern(None, ends_before_space=False),
     }
 )

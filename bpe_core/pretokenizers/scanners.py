@@ -11,7 +11,8 @@ found is the one that a backtracking matcher returns. Whether a match ends is de
 character is known, so `(?!...)` needs no second look.
 
 The syntax is what the named patterns use: characters and escapes, brackets, `(?:...)`, `(?i:...)`,
-`|`, `?`, `*`, `+`, `++` and `{m,n}`, `(?!...)` of one character, and `$` for the end of the text.
+`|`, `?`, `*`, `+`, `++` and `{m,n}`, `(?!...)` and `(?=...)` of one character, and `$` for the end
+of the text.
 """
 
 from __future__ import annotations
@@ -186,6 +187,9 @@ class _Parser:
     def _one(self) -> list[_Step]:
         if self._take("(?!"):
             return [_Step("refuse", self._closed_set())]
+        if self._take("(?="):
+            # The end of the text is none of the characters.
+            return [_Step("refuse", _ALL - self._closed_set() | {_END})]
         if self._take("$"):
             return [_Step("refuse", _ALL)]
         for opening in ("(?:", "(?i:"):
@@ -325,6 +329,7 @@ _RULES: Final = {
     "gemma3": spaces.BEFORE_SPACES | spaces.NOT_AFTER_GREATER,
     "llama2": spaces.BEFORE_SPACES,
     "metaspace": spaces.BEFORE_SPACES | spaces.EACH_SPACE,
+    "superwords": rules.BY_AUTOMATON,
 }
 
 _ONLY_ASCII_ALIKE: Final = {"deepseek-v3"}
@@ -391,6 +396,18 @@ def space_table() -> NDArray[np.uint8]:
     table = np.full(0x110000, _KINDS["lower"], np.uint8)
     table[[ord(" "), ord(">")]] = _KINDS["space"], 0
     return read_only(table)
+
+
+@cache
+def number_table() -> NDArray[np.uint8]:
+    """Return a table for a pattern that ends a pre-token after a number: others are white space.
+
+    >>> table = number_table()
+    >>> [int(table[ord(c)]) & 3 for c in "1a "]
+    [2, 1, 1]
+    """
+    is_number = class_table() & 3 == _KINDS["number"]
+    return read_only(np.where(is_number, _KINDS["lower"], _KINDS["space"]).astype(np.uint8))
 
 
 def _read_only(values: list[int], dtype: type[np.generic]) -> NDArray[Any]:

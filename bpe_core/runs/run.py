@@ -26,7 +26,7 @@ from bpe_core.runs.continuation import (
 from bpe_core.runs.token_curves import joined_tokens, lay_out_for, lay_out_tokens, tokens_on
 from bpe_core.runs.trace import trace_merges
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.trainers import AllowedPairs, ForbiddenPairs, PairTable, pair_table
+from bpe_core.trainers import AllowedPairs, ForbiddenPairs, PairTable, find_rule, pair_table
 from bpe_core.types import (
     Immutable,
     Merge,
@@ -413,6 +413,7 @@ class TrainingRun(Immutable):
                 self.left_out,
                 reviving_tokens(self.base),
                 bytes_apart(self.base),
+                find_rule(self.config),
             )
         return AllowedPairs(tokens, self.config.max_token_bytes, forbidden)
 

@@ -30,7 +30,8 @@ from bpe_core.counting import (
 )
 from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.kernels import wait_for_kernels, without_garbage_collection, worth_waiting_for
-from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.lazy import from_above
+from bpe_core.pretokenizers import check_text, compile_pattern, get_pretokenizer
 from bpe_core.runs.continuation import Continuation, MergeTerms
 from bpe_core.runs.run import RunOrigin, TrainingRun
 from bpe_core.tokenizer import Tokenizer, TokenTable
@@ -40,6 +41,7 @@ from bpe_core.trainers import (
     LearnedMerges,
     learn_merges,
     text_bytes,
+    vetoed_patterns,
 )
 from bpe_core.types import (
     Alphabet,
@@ -69,12 +71,43 @@ def check_config(config: TrainingConfig) -> None:
     check_choice("alphabet", config.alphabet, Alphabet, ConfigError)
     check_choice("tie_break", config.tie_break, TieBreak, ConfigError)
     check_whole("vocab_size", config.vocab_size, 1, _MAX_ID)
+    _check_stages(config)
     # Counts of weighted words can exceed the largest id.
     check_whole("min_frequency", config.min_frequency, 0, _MAX_COUNT)
     if config.max_token_bytes is not None:
         check_whole("max_token_bytes", config.max_token_bytes, 1, _MAX_ID)
     _check_fallback(config)
     _check_special_tokens(config)
+
+
+def _check_stages(config: TrainingConfig) -> None:
+    if config.superwords_from is not None:
+        check_whole("superwords_from", config.superwords_from, 1, config.vocab_size)
+        cut = get_pretokenizer(config.pretokenizer)
+        if cut.drops_text or cut.adds_space or config.end_of_word is not None:
+            what = "an end-of-word marker" if config.end_of_word else f"{config.pretokenizer}"
+            raise ConfigError(
+                f"Superwords hold the spaces between words, so they don't go together with {what}. "
+                "Use a pre-tokenizer that keeps spaces, such as gpt2, and end_of_word=None."
+            )
+    for name in ("seeds", "vetoes"):
+        texts = getattr(config, name)
+        if is_a(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise ArgumentTypeError(
+                f"Expected {name} as a tuple of str, such as ('mov', 'add'), got {texts!r:.60}."
+            )
+        for text in texts:
+            if not text or text == "regex:":
+                raise ConfigError(f"One of {name} is empty. Remove it.")
+            check_text(text)
+    for pattern in vetoed_patterns(config):
+        compile_pattern(pattern, remedy="Correct the veto, or remove it")
+    if both := sorted({*config.seeds} & {*config.vetoes}):
+        raise ConfigError(f"{both[0]!r} is both a seed and a veto. Remove one of them.")
+    if not is_a(config.whole_characters, bool):
+        raise ArgumentTypeError(
+            f"whole_characters is {describe(config.whole_characters)}. Use True or False."
+        )
 
 
 def _check_fallback(config: TrainingConfig) -> None:
@@ -306,6 +339,9 @@ def train(
     started = time.perf_counter()
     corpus = corpus_or_counts(corpus)
     config = _config(config, settings)
+    if config.superwords_from is not None:
+        train_superwords = from_above("bpe_core.adapting", "train_superwords")
+        return train_superwords(corpus, config, on_progress, should_stop, on_counting)
     # Fail before the corpus is read if even the smallest alphabet does not fit.
     vocabulary = GrowingVocabulary(config, ())
     n_merges = config.vocab_size - len(vocabulary)
@@ -330,6 +366,11 @@ def train(
         counted = counted.with_pretokens(words)
     vocabulary = GrowingVocabulary(config, alphabet)
     watch.merges_wanted = config.vocab_size - len(vocabulary)
+    if config.seeds or config.vetoes or config.whole_characters:
+        nothing = LearnedMerges([], [], np.zeros(0, np.int64), np.zeros(0, np.int32), "vocab-size")
+        alphabet_only = Continuation(_build_tokenizer(vocabulary, nothing, config))
+        continue_run = from_above("bpe_core.adapting", "continue_run")
+        return continue_run(alphabet_only, counted, config, watch, config.seeds)
     return learn_run(
         counted,
         lay_out_pretokens(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bpe_core.trainers.continued import AllowedPairs, ContinuedVocabulary, ForbiddenPairs
     from bpe_core.trainers.fastest import learn_merges, text_bytes
     from bpe_core.trainers.incremental import LearnedMerges, MergeState
+    from bpe_core.trainers.pair_rules import find_rule, is_superword, vetoed_patterns, vetoed_texts
     from bpe_core.trainers.pair_tables import (
         BITS,
         RIGHT,
@@ -44,5 +45,6 @@ if TYPE_CHECKING:
         short_pairs,
         train_reference,
     )
+    from bpe_core.trainers.superwords import train_superwords_reference
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -235,6 +235,8 @@ class _Work:
         if self._forbidden is None:
             return np.zeros(keys.size, np.bool_)
         self.name_new_tokens()
+        weights = self._forbidden.weights()
+        self._spelled.weights[: len(weights)] = weights  # those of new tokens may be less
         left, right = (keys >> np.uint64(32)), keys & np.uint64((1 << 32) - 1)
         return self._forbidden.mask(left.astype(np.int64), right.astype(np.int64))
 
@@ -299,13 +301,16 @@ def _spelled(forbidden: ForbiddenPairs | None, n_ids: int) -> Spelled:
     """Return the hashes of all tokens, with room for those of new ones."""
     if forbidden is None:
         none = np.empty(0, np.uint64)
-        return Spelled(known=none, hashes=none, factors=none, allowed=none)
+        weights = np.empty(0, np.int32)
+        return Spelled(none, none, none, allowed=none, weights=weights, heaviest=_NO_LIMIT)
     hashes, factors = forbidden.hashes()
     return Spelled(
         known=build_table(forbidden.spelled_hashes),
         hashes=longer(hashes, n_ids + 1),  # a copy, with room for those of new tokens
         factors=longer(factors, n_ids + 1),
         allowed=np.full(1, EMPTY),
+        weights=longer(forbidden.weights(), n_ids + 1),
+        heaviest=forbidden.rule.heaviest,
     )
 
 

@@ -14,6 +14,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.trainers.pair_rules import NO_RULE, PairRule
+
 # An odd factor, so that a hash keeps all its bits: 2**64 divided by the golden ratio.
 FACTOR: Final = 0x9E3779B97F4A7C15
 _BITS: Final = (1 << 64) - 1
@@ -24,7 +26,7 @@ class ForbiddenPairs:
 
     `tokens` are the bytes of each id. The sequence is kept and may grow. `reviving` are further
     bytes that no merge may make, for the sake of tokens that no merge makes. Nor may a merge join a
-    byte that is `apart` with one that is not.
+    byte that is `apart` with one that is not, or a pair that the `rule` forbids.
 
     >>> forbidden = ForbiddenPairs([b"h", b"u", b"hu", b"hug", b"g"], [3])
     >>> forbidden.has(2, 4), forbidden.has(0, 1)
@@ -40,8 +42,12 @@ class ForbiddenPairs:
         left_out: Sequence[bytes] = (),
         reviving: Iterable[bytes] = (),
         apart: bytes = b"",
+        rule: PairRule = NO_RULE,
     ) -> None:
         self._tokens = tokens
+        self.rule = rule
+        """Forbids pairs by the bytes of the two tokens."""
+        self._weights = np.zeros(0, np.int32)
         self.apart = apart
         """The bytes that merge only with one another."""
         self._are_apart = np.zeros(0, np.bool_)
@@ -63,7 +69,9 @@ class ForbiddenPairs:
     def has(self, left: int, right: int) -> bool:
         """Return True if a pair must not merge."""
         first, second = self._tokens[left], self._tokens[right]
-        return self.spells(first + second) or self._is_apart(first) != self._is_apart(second)
+        if self.spells(first + second) or self._is_apart(first) != self._is_apart(second):
+            return True
+        return self.rule.forbids(first, second)
 
     def _is_apart(self, token: bytes) -> bool:
         return token[:1] in self.apart if token and self.apart else False
@@ -82,7 +90,18 @@ class ForbiddenPairs:
             if new := self._tokens[len(self._are_apart) :]:
                 self._are_apart = np.append(self._are_apart, [*map(self._is_apart, new)])
             found |= self._are_apart[left] != self._are_apart[right]
+        weights = self.weights()
+        heavy = weights[left] + weights[right] > self.rule.heaviest
+        for place in np.flatnonzero(heavy & ~found).tolist():
+            found[place] = self.has(int(left[place]), int(right[place]))
         return found
+
+    def weights(self) -> NDArray[np.int32]:
+        """Return int32[n]: the weight of each token by the rule; see `PairRule`."""
+        if new := self._tokens[len(self._weights) :]:
+            found = np.fromiter(map(self.rule.weight, new), np.int32, len(new))
+            self._weights = np.append(self._weights, found)
+        return self._weights
 
     def hashes(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """Return the hashes and factors of all tokens, as `hash_tokens` does."""
@@ -141,7 +160,7 @@ class ContinuedVocabulary:
     New ids follow the highest id in use; ids that the base skips stay free. A pair whose bytes
     spell a token of the base, one that is `left_out` or one of `reviving` (see
     `runs.continuation.reviving_tokens`) is forbidden, and so is one that joins a byte that is
-    `apart` with another. The trainers use this class in the same way as
+    `apart` with another, or that the `rule` forbids. The trainers use this class in the same way as
     `base_vocabulary.GrowingVocabulary`.
 
     >>> vocabulary = ContinuedVocabulary({0: b"h", 1: b"u", 5: b"hu"})
@@ -157,13 +176,14 @@ class ContinuedVocabulary:
         left_out: Sequence[bytes] = (),
         reviving: Iterable[bytes] = (),
         apart: bytes = b"",
+        rule: PairRule = NO_RULE,
     ) -> None:
         self.tokens = [b""] * (1 + max(vocab))
         """tokens[id]: the bytes of a token; empty for an id that is not in use."""
         for id, token in vocab.items():
             self.tokens[id] = token
         self._n_free = len(self.tokens) - len(vocab)
-        self.forbidden = ForbiddenPairs(self.tokens, vocab, left_out, reviving, apart)
+        self.forbidden = ForbiddenPairs(self.tokens, vocab, left_out, reviving, apart, rule)
         """The pairs that must not merge."""
 
     def __len__(self) -> int:

@@ -106,8 +106,11 @@ def learn_merges(
     counts: Sequence[int],
     vocabulary: GrowingVocabulary,
     config: TrainingConfig,
+    forbids: Callable[[int, int], bool] | None = None,
 ) -> tuple[list[Merge], list[list[int]], StopReason]:
     """Merge the most frequent pair repeatedly; return merges, split words and stop reason.
+
+    A pair of ids that `forbids` is true of is never merged.
 
     >>> config = TrainingConfig(4, base="characters", special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, [b"g", b"h", b"u"])
@@ -122,6 +125,8 @@ def learn_merges(
         pair_counts = count_pairs(splits, counts)
         if config.max_token_bytes is not None:
             pair_counts = short_pairs(pair_counts, vocabulary.tokens, config.max_token_bytes)
+        if forbids is not None:
+            pair_counts = {p: n for p, n in pair_counts.items() if not forbids(*p)}
         if not pair_counts:
             return merges, splits, "no-pairs"
         pair = choose_pair(pair_counts, config.tie_break)

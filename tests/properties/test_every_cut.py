@@ -216,4 +216,5 @@ def test_a_file_is_divided_between_machines_only_where_no_pretoken_changes(name:
             assert [w for part in parts for w in pretokenizer.split(part)] == (
                 pretokenizer.split(TEXT)
             )
-    assert len(cuts) > 5
+    # Superwords are cut only after numbers, of which the text has few.
+    assert len(cuts) > (1 if name == "superwords" else 5)
