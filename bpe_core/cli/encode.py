@@ -47,6 +47,7 @@ _SECONDS_BETWEEN_REPORTS: Final = 0.5
 _MAX_TOKENS_SHOWN: Final = 32
 _PIECE: Final = 1 << 20
 _ROWS_AT_ONCE: Final = 1_000
+_CHAT_FILE: Final = "train-00000.parquet"
 
 
 @click.command()
@@ -501,6 +502,13 @@ def _set_variables(template: ChatTemplate, options: tuple[str, ...]) -> dict[str
     help="Write this column of Parquet or JSON lines next to the ids, with --format parquet. Give "
     "it once for each column.",
 )
+@click.option(
+    "--chat",
+    "is_chat",
+    is_flag=True,
+    help="Read conversations from JSON lines or Parquet, render each by the tokenizer's chat "
+    "template, and write ids and the mask of what is learned, with --format parquet.",
+)
 @errors_option
 @click.option(
     "--skip-damaged",
@@ -532,6 +540,7 @@ def encode_corpus(
     shuffle_seed: int | None,
     text_column: str | None,
     keep_columns: tuple[str, ...],
+    is_chat: bool,
     errors: DecodingErrors,
     skip_damaged: bool,
     dry_run: bool,
@@ -556,6 +565,9 @@ def encode_corpus(
     from bpe_scale import encode_corpus as encode_sources
     from bpe_scale import find_eos
 
+    if is_chat:
+        _encode_chats(sources, tokenizer, out, format, force=force, as_json=as_json)
+        return
     workers.check()
     encoder = load_encoder(tokenizer, pretokenizer, special_tokens)
     # Other encoders are opened by name, by the workers too.
@@ -617,6 +629,24 @@ def encode_corpus(
         print_json({"event": "finished", **_figures(manifest)})
     else:
         click.echo(_summary(manifest), err=True)
+
+
+def _encode_chats(
+    sources: tuple[str, ...], tokenizer: str, out: str, format: str, *, force: bool, as_json: bool
+) -> None:
+    """Write ids and masks of conversations as a Parquet file in a folder, and report on them."""
+    from bpe_core.formats import open_encoder
+
+    if format != "parquet" or is_standard_output(out):
+        raise ConfigError("Conversations are written with --format parquet, into a folder.")
+    fetch_missing(tokenizer)
+    opened = open_encoder(tokenizer)
+    template = _choose_template(opened.chat, None, tokenizer)
+    file = f"{out}/{_CHAT_FILE}"
+    check_output("Parquet", file, [*sources], force=force, makes_folder=True)
+    Path(out).mkdir(parents=True, exist_ok=True)
+    rows = (row for source in sources for row in _json_lines(source))
+    _print_report(_report_chats(template, rows, opened, None, file), as_json=as_json)
 
 
 def show_encoded(folder: str) -> None:

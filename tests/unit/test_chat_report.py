@@ -106,3 +106,20 @@ def test_drift_is_in_the_turn_of_whom_it_is(tmp_path: Path) -> None:
     shown = CliRunner().invoke(main, ["chat", "gpt2", str(lines), "--drift"])
     assert shown.stdout == "2: byte 1 'ugs'\n  given    1018 82\n  encoded  10339\n"
     assert "1 of 2 lines differ." in shown.stderr
+
+
+def test_a_corpus_of_conversations_is_encoded_with_masks(tmp_path: Path) -> None:
+    run = bpe.train(["hug hugs"], vocab_size=260)
+    folder, rows, out = tmp_path / "model", tmp_path / "a.jsonl", tmp_path / "out"
+    bpe.save(run.tokenizer, folder, format="transformers")
+    (folder / "chat_template.jinja").write_text(SOURCE)
+    rows.write_text("\n".join(map(json.dumps, ROWS[:3])))
+    base = ["encode-corpus", str(rows), "--chat", "-t", str(folder), "--out", str(out)]
+    shown = CliRunner().invoke(main, [*base, "--format", "parquet", "--json"])
+    assert shown.exit_code == 0, shown.output
+    table = pq.read_table(out / "train-00000.parquet")  # pyright: ignore[reportUnknownMemberType]
+    assert table.column_names == ["input_ids", "assistant_masks", "n_tokens"]
+    assert table.num_rows == 3
+    again = CliRunner().invoke(main, [*base, "--format", "parquet"])
+    assert (again.exit_code, "--force" in again.stderr) == (1, True)
+    assert "with --format parquet" in CliRunner().invoke(main, base).stderr

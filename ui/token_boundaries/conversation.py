@@ -240,7 +240,8 @@ def answer_choice() -> bool:
             "Add a message",
             key="chat_add",
             on_click=_add,
-            disabled=len(workspace.get(Rows).numbers or ()) >= _MAX_MESSAGES,
+            disabled=workspace.widget_text(_VIEW) == VIEWS[1]
+            or len(workspace.get(Rows).numbers or ()) >= _MAX_MESSAGES,
         )
         return st.toggle(
             "Begin the answer",
