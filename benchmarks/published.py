@@ -135,7 +135,7 @@ def _compared() -> tuple[list[Compared], str]:
             absent.append(name)
             continue
         encoder = opened.encoder
-        if isinstance(encoder, Tokenizer):
+        if isinstance(encoder, Tokenizer) and encoder.merged_by is encoder:
             peer = _peer(published, encoder)
             compiled = CompiledEncoder(encoder.table, encoder.pretokenizer)
             forget = partial(_forget, compiled, compiled_gpt2)

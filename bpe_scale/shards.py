@@ -335,7 +335,7 @@ def cutting_pretokenizer(encoder: Encoder) -> str:
     >>> cutting_pretokenizer(gpt2())
     'gpt2'
     """
-    if isinstance(encoder, Tokenizer):
+    if isinstance(encoder, Tokenizer) and encoder.merged_by is encoder:
         cut = encoder.pretokenizer
         # A space in front of the text must not be put in front of its later parts too, and parts
         # are encoded without a normalizer.

@@ -10,9 +10,10 @@ import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from bpe_core.corpus import load_sample, parallel_texts
-from bpe_core.formats import ForeignTokenizer, NativeTokenizer
+from bpe_core.formats import ForeignTokenizer
 from bpe_core.formats.description import Description, Given, plain_tokenizer
 from bpe_core.formats.huggingface import describe_huggingface, library_source
+from bpe_core.tokenizer import Tokenizer
 
 _TEXTS = [
     load_sample("notebook").documents[0],
@@ -102,7 +103,9 @@ def library_encoder(described: dict[str, Any]) -> ForeignTokenizer:
     return ForeignTokenizer(library_source(found).decode(), found.special)
 
 
-def native_encoder(described: dict[str, Any]) -> NativeTokenizer:
+def native_encoder(described: dict[str, Any]) -> Tokenizer:
     """Return the encoder of a parsed tokenizer.json whose merges run here."""
     found = read(described)
-    return NativeTokenizer(plain_tokenizer(found), library_source(found), found.added_tokens)
+    merges, added = plain_tokenizer(found), found.added_tokens
+    cut = merges.pretokenizer.name
+    return Tokenizer.from_table(merges.table, cut, added, leaves_out=True)

@@ -12,8 +12,15 @@ import pytest
 import tiktoken
 from tokenizers import ByteLevelBPETokenizer
 
-from bpe_core.formats import AcrossWordsTokenizer, open_encoder
-from bpe_core.tokenizer import END_OF_TEXT, NamedEncoder, data_folder, gpt2, merge_symbols
+from bpe_core.formats import open_encoder
+from bpe_core.tokenizer import (
+    END_OF_TEXT,
+    NamedEncoder,
+    Tokenizer,
+    data_folder,
+    gpt2,
+    merge_symbols,
+)
 from bpe_core.unicode import META, from_printable
 
 # tiktoken_ext/openai_public.py, r50k_pat_str
@@ -86,8 +93,8 @@ def one_at_a_time(*openers: Any) -> Any:
     return name
 
 
-def merge_whole(tokenizer: AcrossWordsTokenizer, text: str) -> list[int]:
+def merge_whole(tokenizer: Tokenizer, text: str) -> list[int]:
     """Encode a text without added tokens as its file says: merge all of it, without any cut."""
-    table = tokenizer.tokenizer.table
+    table = tokenizer.table
     (piece,) = table.pieces(tokenizer.normalized(text).replace(META, " ")) or [([], b"")]
     return merge_symbols(piece[0] or [], table.ranks, table.made)

@@ -30,7 +30,6 @@ from bpe_core.errors import (
 )
 
 if TYPE_CHECKING:
-    from bpe_core.formats import OwnEncoder
     from bpe_core.tokenizer import Encoder, Tokenizer
 
 
@@ -170,15 +169,12 @@ def load_encoder(name: str, pretokenizer: str | None, special_tokens: tuple[str,
         return open_plainest(name, pretokenizer).encoder
 
 
-def load_merges(
-    name: str, pretokenizer: str | None, special_tokens: tuple[str, ...]
-) -> Tokenizer | OwnEncoder:
+def load_merges(name: str, pretokenizer: str | None, special_tokens: tuple[str, ...]) -> Tokenizer:
     """Load a tokenizer whose merges bpe_core applies; raises FormatError for all others."""
-    from bpe_core.formats import OwnEncoder
     from bpe_core.tokenizer import Tokenizer
 
     encoder = load_encoder(name, pretokenizer, special_tokens)
-    if isinstance(encoder, Tokenizer | OwnEncoder):
+    if isinstance(encoder, Tokenizer):
         return encoder
     return load_tokenizer(name, pretokenizer, special_tokens)  # raises, and says why
 

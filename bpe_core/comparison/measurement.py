@@ -26,10 +26,8 @@ from bpe_core.comparison.text_map import (
 )
 from bpe_core.comparison.units import Blocks
 from bpe_core.corpus import Corpus, to_corpus
-from bpe_core.errors import ArgumentTypeError, ConfigError, UnknownSymbolError
-from bpe_core.pretokenizers import cut_text
-from bpe_core.tokenizer import BatchEncoder, Encoder, Tokenizer, Trained, to_encoder
-from bpe_core.types import Segment
+from bpe_core.errors import ArgumentTypeError, ConfigError
+from bpe_core.tokenizer import Encoder, Trained, to_encoder
 from bpe_core.unicode import SCRIPT_GROUPS, WHITE_SPACE
 
 _ALPHA: Final = 2.5
@@ -58,22 +56,17 @@ class Spans:
 
 
 class IdTable:
-    """A tokenizer's ids, which may be sparse, and the lengths of their tokens.
+    """A tokenizer's ids, which may be sparse.
 
     >>> from bpe_core.tokenizer import gpt2
-    >>> table = IdTable(gpt2())
-    >>> table.lengths[table.places(np.array([464]))].tolist()
-    [3]
+    >>> IdTable(gpt2()).places(np.array([464])).tolist()
+    [464]
     """
 
-    __slots__ = ("ids", "lengths")
+    __slots__ = ("ids",)
 
     def __init__(self, tokenizer: Encoder) -> None:
-        known = sorted(tokenizer.vocab)
-        self.ids: NDArray[np.int64] = np.array(known, np.int64)
-        self.lengths: NDArray[np.int32] = np.array(
-            [len(tokenizer.vocab[id_]) for id_ in known], np.int32
-        )
+        self.ids: NDArray[np.int64] = np.array(sorted(tokenizer.vocab), np.int64)
 
     def places(self, ids: NDArray[np.integer]) -> NDArray[np.integer]:
         """Return the index of each id among the sorted ids."""
@@ -85,7 +78,6 @@ class IdTable:
 def pieces(
     texts: Iterable[str],
     tokenizer: Encoder,
-    table: IdTable,
     *,
     blocks: Blocks | None = None,
     first: int = 0,
@@ -100,7 +92,7 @@ def pieces(
     parts: list[Spans] = []
     offset = 0
     number = first - 1
-    for text, is_new, spans in encoded(texts, tokenizer, table):
+    for text, is_new, spans in encoded(texts, tokenizer):
         number += is_new
         if blocks is not None:
             block = blocks.block_of_text[number]
@@ -158,27 +150,18 @@ def _cut(utf8: bytes, spans: Spans) -> Iterator[tuple[str, Spans]]:
         first = last
 
 
-def encoded(
-    texts: Iterable[str], tokenizer: Encoder, table: IdTable
-) -> Iterator[tuple[str, bool, Spans]]:
+def encoded(texts: Iterable[str], tokenizer: Encoder) -> Iterator[tuple[str, bool, Spans]]:
     """Yield the texts with the spans of their tokens, and whether each begins a new text.
 
     A long text is encoded in parts if its ids don't change; each begins and ends between words.
     """
-    if not isinstance(tokenizer, BatchEncoder):
-        cuts = isinstance(tokenizer, Tokenizer) and tokenizer.pretokenizer.ends_before_space
-        for text in texts:
-            # An empty text has no parts, and the number of a text must still grow.
-            for place, part in enumerate(cut_text(text, _BATCH) if cuts and text else (text,)):
-                yield part, place == 0, _spans(part, tokenizer, table)
-        return
     for batch in _batches(texts, tokenizer):
         columns = tokenizer.place_tokens([part for part, _ in batch])
         for (part, is_new), found in zip(batch, columns, strict=True):
             yield part, is_new, Spans(*found, _NO_BLOCKS)
 
 
-def _batches(texts: Iterable[str], tokenizer: BatchEncoder) -> Iterator[list[tuple[str, bool]]]:
+def _batches(texts: Iterable[str], tokenizer: Encoder) -> Iterator[list[tuple[str, bool]]]:
     batch: list[tuple[str, bool]] = []
     n_characters = 0
     for text in texts:
@@ -191,30 +174,6 @@ def _batches(texts: Iterable[str], tokenizer: BatchEncoder) -> Iterator[list[tup
                 batch, n_characters = [], 0
     if batch:
         yield batch
-
-
-def _spans(text: str, tokenizer: Encoder, table: IdTable) -> Spans:
-    """Return the spans of tokens; use only their lengths if they cover the text exactly."""
-    if isinstance(tokenizer, Tokenizer) and tokenizer.spells_text:
-        try:
-            ids = tokenizer.encode_to_numpy(text)
-        except UnknownSymbolError:
-            return _columns(tokenizer.segments(text))
-        lengths = table.lengths[table.places(ids)]
-        ends = np.cumsum(lengths, dtype=np.int64)
-        return Spans(ids, ends - lengths, ends, _NO_BLOCKS)
-    return _columns(tokenizer.segments(text))
-
-
-def _columns(segments: Sequence[Segment]) -> Spans:
-    """Return the ids and spans of segments; the id is -1 if there is no token."""
-    n = len(segments)
-    return Spans(
-        np.fromiter((-1 if each.id is None else each.id for each in segments), np.int64, n),
-        np.fromiter((each.byte_start for each in segments), np.int64, n),
-        np.fromiter((each.byte_end for each in segments), np.int64, n),
-        _NO_BLOCKS,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,7 +355,7 @@ class Measuring:
     def _count(self, texts: Iterable[str], *, times: int, first: int = 0) -> Iterator[int]:
         """Count the tokens of texts, and yield the bytes of each piece."""
         tokenizer, table = self._tokenizer, self._table
-        for text, spans in pieces(texts, tokenizer, table, blocks=self._blocks, first=first):
+        for text, spans in pieces(texts, tokenizer, blocks=self._blocks, first=first):
             text_map = self._map_text(text)
             ids, starts, ends = spans.ids, spans.starts, spans.ends
             stands = ids >= 0

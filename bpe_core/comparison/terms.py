@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from bpe_core.checks import check_whole
 from bpe_core.errors import ConfigError, OutOfRangeError
-from bpe_core.tokenizer import BatchEncoder, Encoder
+from bpe_core.tokenizer import Encoder
 
 MAX_TERMS: Final = 2_000
 MAX_TERM_LENGTH: Final = 200
@@ -179,14 +179,10 @@ def _loss(cuts: Sequence[TermCut], chosen: int) -> int | None:
 
 def _placed(texts: Sequence[str], encoder: Encoder) -> Iterator[tuple[str, _Places]]:
     """Yield each text with the id, start and end in bytes of its tokens."""
-    if isinstance(encoder, BatchEncoder):
-        for text, columns in zip(texts, encoder.place_tokens(texts), strict=True):
-            ids, starts, ends = (column.tolist() for column in columns)
-            known = (None if id_ < 0 else id_ for id_ in ids)
-            yield text, list(zip(known, starts, ends, strict=True))
-        return
-    for text in texts:
-        yield text, [(each.id, each.byte_start, each.byte_end) for each in encoder.segments(text)]
+    for text, columns in zip(texts, encoder.place_tokens(texts), strict=True):
+        ids, starts, ends = (column.tolist() for column in columns)
+        known = (None if id_ < 0 else id_ for id_ in ids)
+        yield text, list(zip(known, starts, ends, strict=True))
 
 
 def _cut(text: str, placed: _Places, encoder: Encoder) -> TermCut:

@@ -22,9 +22,9 @@ and `opening` recognises their format. Each format has its own module, whose rea
 `Description` of what the file says. `load_save` makes a `Tokenizer` of it; `engines` chooses the
 library that runs it, compares the ids of a probe, and builds the encoder. What plain BPE cannot
 represent is encoded by the publisher's library (`run_by_tokenizers`, `run_by_sentencepiece`,
-`run_by_tiktoken`), and `run_here` encodes here what remains after added tokens (`before_merging`)
-and normal forms of Unicode. `run_across_words` encodes here what Llama 2, Mistral 7B and Gemma are:
-BPE over characters (`across_words`, `live_merges`) that writes spaces as ▁.
+`run_by_tiktoken`). A `Tokenizer` does what comes before the merges itself: added tokens and spaces
+as ▁, which `before_merging` reads, and normal forms of Unicode. `across_words` and `live_merges`
+read the merges of Llama 2, Mistral 7B and Gemma: BPE over characters that writes spaces as ▁.
 
 Open `opening` first: it takes files in memory, and opens those that another library runs, and a
 stranger's large ones, in another process, which answers with the description. `open_encoder` takes
@@ -98,11 +98,9 @@ if TYPE_CHECKING:
         save_run,
         term_to_dict,
     )
-    from bpe_core.formats.running.base_encoders import LibraryEncoder, OwnEncoder, PlacingEncoder
-    from bpe_core.formats.running.before_merging import Spaces, special_texts
-    from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
+    from bpe_core.formats.running.base_encoders import LibraryEncoder, PlacingEncoder
+    from bpe_core.formats.running.before_merging import special_texts
     from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
-    from bpe_core.formats.running.run_here import NativeTokenizer
     from bpe_core.formats.tekken import read_tekken
     from bpe_core.formats.tiktoken_file import (
         from_tiktoken,

@@ -16,8 +16,8 @@ from bpe_core.errors import FormatError
 from bpe_core.formats.description import Merges
 from bpe_core.formats.gpt2_files import ids_by_text, number_listed
 from bpe_core.formats.live_merges import check_ids, find_live_merges, without_dead_merges
-from bpe_core.formats.running.before_merging import AddedToken, Spaces
 from bpe_core.formats.sentencepiece_model import BYTE_PIECES
+from bpe_core.pretokenizers import AddedToken, Spaces
 from bpe_core.tokenizer import Tokenizer, Triples, to_list
 from bpe_core.unicode import META
 
@@ -92,23 +92,6 @@ def build_merges(
         special_tokens=special,
         byte_fallback=list(bytes_of),
     )
-
-
-def find_plain_cut(
-    pretokenizer: str, rights: Iterable[bytes], added: Sequence[AddedToken], spaces: Spaces
-) -> str | None:
-    """Return the pre-tokenizer that puts a space in front of a text and cuts it alike, or None.
-
-    `rights` are the right parts of the merges. Such a pre-tokenizer cuts before each run of spaces,
-    or before each space if no merge goes across one, and only special tokens are found before.
-
-    >>> find_plain_cut("sentencepiece", [b"a", b" "], (), Spaces("always"))
-    'llama2'
-    """
-    others = any(each.is_normalized or not each.is_special for each in added)
-    if others or spaces != Spaces("always") or pretokenizer != "sentencepiece":
-        return None
-    return "llama2" if any(b" " in right for right in rights) else "metaspace"
 
 
 def reads_as(read: Tokenizer, wanted: Tokenizer) -> bool:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bpe_core.chat import ChatTemplate
 from bpe_core.checks import counted
 from bpe_core.errors import ConfigError, FormatError, IntegrityError
-from bpe_core.formats.running.before_merging import AddedToken, Spaces
 from bpe_core.formats.sidecars import Sidecars
 from bpe_core.kernels import without_garbage_collection
-from bpe_core.pretokenizers import NORMALIZERS, get_pretokenizer
+from bpe_core.pretokenizers import NORMALIZERS, AddedToken, Spaces, get_pretokenizer
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Base
 
@@ -21,7 +20,7 @@ Engine = Literal["bpe_core", "tokenizers", "tiktoken", "sentencepiece"]
 
 @dataclass(frozen=True, slots=True)
 class Merges:
-    """Plain byte-pair encoding: the arguments of a `Tokenizer`."""
+    """Byte-pair encoding: the arguments of a `Tokenizer`."""
 
     vocab: Mapping[int, bytes]
     merges: Sequence[tuple[int, int, int]]
@@ -33,6 +32,9 @@ class Merges:
     counts: Sequence[int] | None = None
     whole_words_first: bool = False
     byte_fallback: Sequence[int] = ()
+    added: Sequence[AddedToken] = ()
+    spaces: Spaces | None = None
+    leaves_out: bool = False
 
     def tokenizer(self) -> Tokenizer:
         """Build the tokenizer.
@@ -57,6 +59,9 @@ class Merges:
                     counts=self.counts,
                     whole_words_first=self.whole_words_first,
                     byte_fallback=self.byte_fallback,
+                    added=self.added,
+                    spaces=self.spaces,
+                    leaves_out=self.leaves_out,
                 )
         except ConfigError as error:
             raise FormatError(
@@ -172,17 +177,28 @@ def plain_tokenizer(described: Description) -> Tokenizer:
     return tokenizer
 
 
-def refuse_normalizer(tokenizer: Tokenizer, format: str) -> None:
-    """Raise `ConfigError` if a tokenizer normalizes text, which a format cannot say.
+def refuse_steps(tokenizer: Tokenizer, format: str, holds: Collection[str] = ()) -> None:
+    """Raise `ConfigError` for a step before the merges that a format cannot hold.
+
+    `holds` are the steps that it can: "normalizer", "added", "spaces", "left out".
 
     >>> from bpe_core.tokenizer import gpt2
-    >>> refuse_normalizer(gpt2(), "GGUF")
+    >>> refuse_steps(gpt2(), "GGUF")
     """
-    if (normalizer := tokenizer.pretokenizer.normalizer) is not None:
-        raise ConfigError(
-            f"{format} cannot express that text is normalized to {normalizer.name} first. Save it "
-            f"in the huggingface or native format."
-        )
+    cut = tokenizer.pretokenizer
+    steps = {
+        "normalizer": cut.normalizer and f"text is normalized to {cut.normalizer.name} first",
+        "added": any(not each.is_special or each.is_normalized for each in tokenizer.added)
+        and "added tokens are found in any text, or in the normalized text",
+        "spaces": tokenizer.spaces is not None
+        and not cut.adds_space
+        and "spaces are written as ▁ after added tokens are found",
+        "left out": tokenizer.left_out and "bytes that are not tokens are left out",
+    }
+    for name, said in steps.items():
+        if said and name not in holds:
+            wanted = "native format" if name == "spaces" else "huggingface or native format"
+            raise ConfigError(f"{format} cannot express that {said}. Save it in the {wanted}.")
 
 
 def check_not_overruled(

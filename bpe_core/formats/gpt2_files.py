@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.formats.description import Description, Given, Merges, refuse_normalizer
+from bpe_core.formats.description import Description, Given, Merges, refuse_steps
 from bpe_core.formats.folder_files import PAIRS
 from bpe_core.formats.json_files import checked_ids, parse_json
 from bpe_core.formats.live_merges import check_ids, find_live_merges
@@ -41,7 +41,7 @@ def write_gpt2_files(tokenizer: Tokenizer) -> dict[str, bytes]:
             "GPT-2's files cannot express that whole words are looked up before merging, as this "
             "tokenizer does. Save it in the huggingface, tiktoken or native format."
         )
-    refuse_normalizer(tokenizer, "This format of two files")
+    refuse_steps(tokenizer, "This format of two files")
     ids, merges = printable_model(tokenizer)
     missed = tokenizer.special_tokens.keys() - special_by_look(ids, merges).keys()
     if missed:

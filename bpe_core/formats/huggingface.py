@@ -19,7 +19,7 @@ from bpe_core.errors import BpeError, ConfigError, FormatError, TokenizationErro
 from bpe_core.extras import needs_extra
 from bpe_core.formats.across_words import read_listed_merges, write_steps
 from bpe_core.formats.checking.probe import PROBE, encodable, last_tokens
-from bpe_core.formats.description import Description, Given, Merges
+from bpe_core.formats.description import Description, Given, Merges, refuse_steps
 from bpe_core.formats.gpt2_files import (
     from_printable_model,
     ids_by_text,
@@ -42,8 +42,6 @@ from bpe_core.formats.patterns import (
     without_crossing_numbers,
 )
 from bpe_core.formats.running.before_merging import (
-    AddedToken,
-    Spaces,
     read_added_tokens,
     read_spaces,
     special_texts,
@@ -52,7 +50,7 @@ from bpe_core.formats.running.run_by_tokenizers import encode_once
 from bpe_core.formats.sidecars import added_token, first_token
 from bpe_core.formats.text_growth import check_growth
 from bpe_core.kernels import without_garbage_collection
-from bpe_core.pretokenizers import NORMALIZERS
+from bpe_core.pretokenizers import NORMALIZERS, AddedToken, Spaces
 from bpe_core.tokenizer import Tokenizer, to_list
 
 FILE_NAME: Final = "tokenizer.json"
@@ -71,6 +69,7 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
     >>> loads({"tokenizer.json": write_huggingface(gpt2())}) == gpt2()
     True
     """
+    refuse_steps(tokenizer, FILE_NAME, ("normalizer", "added", "left out"))
     steps = write_steps if tokenizer.pretokenizer.adds_space else _write_steps
     written = json.dumps(
         {
@@ -78,10 +77,8 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
             "truncation": None,
             "padding": None,
             "added_tokens": [
-                {"id": id, **added_token(text, FILE_NAME, special=True)}
-                for text, id in sorted(
-                    tokenizer.special_tokens.items(), key=lambda special: special[1]
-                )
+                {"id": each.id, **added_token(_as_object(each), FILE_NAME, special=False)}
+                for each in sorted(_added_tokens(tokenizer), key=lambda each: each.id)
             ],
             **steps(tokenizer),
         },
@@ -93,6 +90,22 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
         if otherwise:
             raise ConfigError(f"{otherwise} Save this tokenizer in the native format.")
     return written.encode()
+
+
+def _added_tokens(tokenizer: Tokenizer) -> Sequence[AddedToken]:
+    """Return the added tokens of a tokenizer, which are its special tokens if it names none."""
+    return tokenizer.added or [
+        AddedToken(text, id, is_special=True, is_normalized=False)
+        for text, id in tokenizer.special_tokens.items()
+    ]
+
+
+def _as_object(token: AddedToken) -> Part:
+    return {
+        "content": token.text,
+        "special": token.is_special,
+        "normalized": token.is_normalized,
+    }
 
 
 def describe_huggingface(

@@ -111,6 +111,8 @@ def read_merges(
 
     read = read_description(files, pretokenizer, special_tokens)
     tokenizer = build_tokenizer(read, across_words=across_words)
+    if across_words:
+        tokenizer = tokenizer.adaptable
     if read.names_cut or read.library == "tokenizers":
         check_not_overruled(read.name, tokenizer, pretokenizer, special_tokens)
     return tokenizer

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final, cast
 
 from bpe_core.errors import ConfigError, FormatError, NewerFormatError
 from bpe_core.formats.description import Description, Given, Merges, plain_tokenizer
 from bpe_core.formats.json_files import as_list, checked_ids, is_token_id
-from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.pretokenizers import AddedToken, Spaces, get_pretokenizer
 from bpe_core.tokenizer import Tokenizer, Triple
 from bpe_core.unicode import from_printable, to_printable
 
@@ -31,6 +32,8 @@ _SETTINGS: Final[Mapping[str, tuple[str, object, Callable[[object], bool]]]] = {
     "end_of_word": ("text or null", None, lambda value: isinstance(value, str | None)),
     "end_of_word_id": ("an id or null", None, lambda value: value is None or is_token_id(value)),
     "whole_words_first": ("true or false", False, lambda value: isinstance(value, bool)),
+    "leaves_out": ("true or false", False, lambda value: isinstance(value, bool)),
+    "spaces": ("a prefix, and true or false as if_missing", None, lambda value: _is_spaces(value)),
 }
 
 
@@ -52,8 +55,15 @@ def tokenizer_to_dict(tokenizer: Tokenizer) -> dict[str, Any]:
         "base": tokenizer.base,
         "end_of_word": tokenizer.end_of_word,
         "end_of_word_id": tokenizer.table.end_of_word_id,
-        "special_tokens": dict(tokenizer.special_tokens),
-        # Left out if False, so that other files stay as they were.
+        "special_tokens": dict(tokenizer.table.special_tokens),
+        # Left out without such a step, so that other files stay as they were.
+        **({"added": [list(each) for each in tokenizer.added]} if tokenizer.added else {}),
+        **(
+            {"spaces": asdict(tokenizer.spaces)}
+            if tokenizer.spaces is not None and not tokenizer.pretokenizer.adds_space
+            else {}
+        ),
+        **({"leaves_out": True} if tokenizer.left_out else {}),
         **({"whole_words_first": True} if tokenizer.table.whole_words_first else {}),
         **(
             {"byte_fallback": list(tokenizer.table.byte_ids.values())}
@@ -131,6 +141,17 @@ def describe_native(given: Given, data: Mapping[str, Any]) -> Description:
         byte_fallback=_entries(
             {"byte_fallback": [], **data}, "byte_fallback", "an id", is_token_id
         ),
+        added=[
+            AddedToken(*each)
+            for each in _entries(
+                {"added": [], **data},
+                "added",
+                "a text, an id, and true or false as special and normalized",
+                _is_added,
+            )
+        ],
+        spaces=None if data.get("spaces") is None else Spaces(**data["spaces"]),
+        leaves_out=data.get("leaves_out", False),
     )
     return Description(
         name=given.name, merges=merged, fingerprint=data["fingerprint"], names_cut=True
@@ -195,6 +216,28 @@ def _entries(
                 f"{entry!r:.80}."
             )
     return cast("list[Any]", listed)
+
+
+def _is_spaces(value: object) -> bool:
+    if value is None:
+        return True
+    given = cast("dict[str, object]", value if isinstance(value, dict) else {})
+    is_known = given.keys() == {"prefix", "if_missing"}
+    return (
+        is_known
+        and given["prefix"] in ("always", "first", "never")
+        and isinstance(given["if_missing"], bool)
+    )
+
+
+def _is_added(entry: object) -> bool:
+    parts = as_list(entry)
+    return (
+        len(parts) == 4
+        and (isinstance(parts[0], str) and bool(parts[0]))
+        and is_token_id(parts[1])
+        and all(isinstance(each, bool) for each in parts[2:])
+    )
 
 
 def _is_token(entry: object) -> bool:

@@ -12,8 +12,7 @@ from typing import Final
 
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.across_words import build_merges, write_texts
-from bpe_core.formats.description import Description, Given, Merges
-from bpe_core.formats.running.before_merging import AddedToken, Spaces
+from bpe_core.formats.description import Description, Given, Merges, refuse_steps
 from bpe_core.formats.sentencepiece_model import (
     BYTE,
     CONTROL,
@@ -27,6 +26,7 @@ from bpe_core.formats.sentencepiece_model import (
     write_model,
 )
 from bpe_core.kernels import without_garbage_collection
+from bpe_core.pretokenizers import AddedToken, Spaces
 from bpe_core.tokenizer import Tokenizer, Triple, merge_symbols, to_triples
 
 _MAX_CUTS: Final = 100_000_000
@@ -119,6 +119,7 @@ def write_sentencepiece(tokenizer: Tokenizer) -> bytes:
     The unknown piece, which a model must have, is `<unk>`, or else the first special token; the
     others are control pieces. Raises `ConfigError` if the model would encode otherwise.
     """
+    refuse_steps(tokenizer, "A SentencePiece model")
     if not tokenizer.pretokenizer.adds_space:
         raise ConfigError(
             "A SentencePiece model merges characters, with bytes for rare ones and ▁ for spaces. "

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError
-from bpe_core.formats.description import Description, Given, Merges, Ranks, refuse_normalizer
+from bpe_core.formats.description import Description, Given, Merges, Ranks, refuse_steps
 from bpe_core.formats.json_files import check_tokens
 from bpe_core.formats.patterns import find_pretokenizer
 from bpe_core.formats.recovered_merges import MergesNotFoundError, ranks_imply, recover_merges
@@ -49,7 +49,7 @@ def write_tiktoken(tokenizer: Tokenizer) -> bytes:
     >>> write_tiktoken(gpt2()).splitlines()[0]
     b'IQ== 0'
     """
-    refuse_normalizer(tokenizer, "tiktoken")
+    refuse_steps(tokenizer, "tiktoken")
     if tokenizer.base != "bytes" or tokenizer.end_of_word is not None:
         raise ConfigError(
             "tiktoken has only byte tokens without an end-of-word marker. Save this tokenizer in "

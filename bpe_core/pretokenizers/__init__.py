@@ -15,7 +15,14 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.pretokenizers.added_tokens import AddedTokenFinder, IsolatingPretokenizer
+    from bpe_core.pretokenizers.added_tokens import (
+        AddedToken,
+        AddedTokenFinder,
+        IsolatingPretokenizer,
+        build_finder,
+        find_isolated,
+        found_in_one_search,
+    )
     from bpe_core.pretokenizers.blocks import (
         Block,
         Buffer,
@@ -32,6 +39,7 @@ if TYPE_CHECKING:
         NORMALIZERS,
         Change,
         Normalizer,
+        Spaces,
         align,
         apply_changes,
         get_normalizer,
@@ -56,7 +64,6 @@ if TYPE_CHECKING:
         check_text,
         find_special_tokens,
         list_pieces,
-        normalize_pieces,
     )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -7,15 +7,34 @@ They are found as `tokenizers` does: the longest at each place, from left to rig
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from typing import Final
+from itertools import takewhile
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from bpe_core.pretokenizers.normalizers import Spaces
 from bpe_core.pretokenizers.pretokenizers import Pretokenizer
+from bpe_core.unicode import META
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _HEAD: Final = 4
 """The characters by which a token is looked up; few tokens that are not in a text begin alike."""
+
+
+class AddedToken(NamedTuple):
+    """A token that is found in a text before anything is merged."""
+
+    text: str
+    id: int
+    is_special: bool
+    """True if it is found only where special tokens are allowed."""
+    is_normalized: bool
+    """True if it is looked for in the normalized text."""
 
 
 class AddedTokenFinder:
@@ -133,6 +152,13 @@ class IsolatingPretokenizer(Pretokenizer):
             start += len(piece)
         return found
 
+    def starts(self, text: str, before: int) -> NDArray[np.int64]:
+        """Return where those begin that begin before the character `before`."""
+        import numpy as np
+
+        begun = (start for start, _ in self.spans(text))
+        return np.fromiter(takewhile(lambda start: start < before, begun), np.int64)
+
     def split(self, text: str) -> list[str]:
         """Return the pre-tokens and added tokens of a text, in order."""
         found: list[str] = []
@@ -147,6 +173,99 @@ class IsolatingPretokenizer(Pretokenizer):
 
     def __reduce__(self) -> tuple[object, ...]:
         return IsolatingPretokenizer, (self.name, dict(self._added))
+
+
+def found_in_one_search(added: Sequence[AddedToken]) -> bool:
+    """Return True if one search for all added tokens finds what the library's two searches find.
+
+    It first finds those that are looked for in the text as it is, and between them those that are
+    looked for in the normalized text. One search differs where one of the latter begins before one
+    of the former and overlaps it, or begins with it.
+
+    >>> raw, normalized = AddedToken("</s>", 1, True, False), AddedToken("[/I]</s>", 2, False, True)
+    >>> found_in_one_search([raw]), found_in_one_search([raw, normalized])
+    (True, False)
+    """
+    raw = {each.text for each in added if not each.is_normalized}
+    in_order, lengths = sorted(raw), {len(text) for text in raw}
+
+    def overlaps(text: str, start: int) -> bool:
+        if any(text[start : start + length] in raw for length in lengths):
+            return True
+        place = bisect_left(in_order, text[start:])
+        return start > 0 and place < len(raw) and in_order[place].startswith(text[start:])
+
+    return not any(
+        overlaps(each.text, start)
+        for each in added
+        if each.is_normalized
+        for start in range(len(each.text))
+    )
+
+
+def build_finder(added: Iterable[AddedToken]) -> AddedTokenFinder:
+    """Return what finds added tokens in a text.
+
+    >>> list(build_finder([AddedToken("<s>", 1, False, False)]).split("a<s>", set()))
+    [('a', None), ('<s>', 1)]
+    """
+    added = list(added)
+    special = [each.text for each in added if each.is_special]
+    return AddedTokenFinder({each.text: each.id for each in added}, special)
+
+
+def find_isolated(added: Sequence[AddedToken], spaces: Spaces) -> list[AddedToken]:
+    """Return the added tokens that may be found last: in the text that is merged, as it is cut.
+
+    Those are not special and have no space, no text is put in front of what follows them, and they
+    overlap with no token that is found before.
+
+    >>> newline, runs = AddedToken("\\n", 1, False, False), AddedToken("▁▁", 2, False, False)
+    >>> find_isolated([newline, runs], Spaces()), find_isolated([newline], Spaces("always"))
+    ([AddedToken(text='\\n', id=1, is_special=False, is_normalized=False)], [])
+    """
+    is_free = spaces.prefix == "never"
+    found = [
+        each
+        for each in added
+        if not (each.is_special or " " in each.text or META in each.text)
+        and (is_free or (each.is_normalized and not spaces.if_missing))
+    ]
+    texts = {each.text for each in found}
+    others = {each.text for each in added} - texts
+    others |= {text.replace(META, " ") for text in others}
+    return [] if _overlap(texts, others) or not found_in_one_search(found) else found
+
+
+def _overlap(texts: Set[str], others: Set[str]) -> bool:
+    """Return True if one of the texts and one of the others can share a part of a text.
+
+    >>> _overlap({"<b>"}, {"<<"}), _overlap({"<b>"}, {"b"}), _overlap({"<b>"}, {"a", "><<"})
+    (True, True, True)
+    >>> _overlap({"<b>"}, {"a", "b<"}), _overlap({"<b>"}, {"a", "<b"})
+    (True, True)
+    >>> _overlap({"<b>"}, {"a", "bb"})
+    False
+    """
+    border = "\ud800"  # a lone surrogate, which is in no text
+    joined = f"{border}{border.join(texts)}{border}"
+    firsts, lasts = {text[0] for text in texts}, {text[-1] for text in texts}
+    lengths = set(map(len, texts))
+    return any(
+        other in joined
+        or any(
+            (
+                other[at] in firsts
+                and (
+                    f"{border}{other[at:]}" in joined
+                    or any(other[at : at + length] in texts for length in lengths)
+                )
+            )
+            or (other[at] in lasts and f"{other[: at + 1]}{border}" in joined)
+            for at in range(len(other))
+        )
+        for other in others
+    )
 
 
 def _match_head(first: str, seconds: Set[str]) -> str:

@@ -148,6 +148,8 @@ class NamedPattern(NamedTuple):
     drops_text: bool = False
     ends_before_space: bool = True
     adds_space: bool = False
+    by_byte: bytes | None = None
+    """What matches the parts that each pre-token is cut into between bytes; None if it is not."""
 
 
 _LLAMA3: Final = (
@@ -213,7 +215,10 @@ NAMED: Final = MappingProxyType(
         # Punctuation, then GPT-2's pattern, then runs of ASCII digits, and in these three.
         "falcon": NamedPattern(
             r"[\p{P}$+<=>^`|~]+| ?\p{L}+|[0-9]{1,3}| ?(?:(?![0-9])\p{N})+"
-            r"| ?[^\s\p{L}\p{N}\p{P}$+<=>^`|~]+|\s+(?![^\s\p{P}$+<=>^`|~])|\s+"
+            r"| ?[^\s\p{L}\p{N}\p{P}$+<=>^`|~]+|\s+(?![^\s\p{P}$+<=>^`|~])|\s+",
+            # Bytes written as ² ³ ¹ ¼ ½ ¾ are numbers too. Only where others are left out do
+            # merges depend on it.
+            by_byte=b"[0-9\xb2\xb3\xb9\xbc-\xbe]+|[^0-9\xb2\xb3\xb9\xbc-\xbe]+",
         ),
         "whitespace": NamedPattern(r"\S+", drops_text=True),
         "words-punctuation": NamedPattern(

@@ -13,12 +13,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from bpe_core.extras import needs_extra
 from bpe_core.types import Immutable
+from bpe_core.unicode import META
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +40,10 @@ _VOWEL_JAMO: Final = range(0x1161, 0x1176)
 _FINAL_JAMO: Final = range(0x11A8, 0x11C3)
 _MAX_CACHED: Final = 16  # characters
 _BLOCK: Final = 1 << 20  # characters, of 20 bytes each while they are looked at
+_META: Final = re.compile(META)
 _ASCII: Final = re.compile(r"[\x00-\x7f]")
+
+Prefix = Literal["always", "first", "never"]
 
 
 class Change(NamedTuple):
@@ -154,6 +159,40 @@ def get_normalizer(name: str) -> Normalizer:
     'fi'
     """
     return Normalizer(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Spaces:
+    """Where a space is put in front of a text, and of each part between added tokens.
+
+    >>> Spaces("always").written("a▁b"), Spaces("first").written("b", at_start=False)
+    (' a b', 'b')
+    """
+
+    prefix: Prefix = "never"
+    """"first" if only of what begins the whole text."""
+    if_missing: bool = False
+    """True if only of what does not begin with one; this is done after all added tokens are found,
+    and otherwise before those that are looked for in the normalized text."""
+
+    def written(self, text: str, *, at_start: bool = True) -> str:
+        """Return a text with its spaces; ▁ is one too, because tokens do not tell them apart."""
+        text = text.replace(META, " ")
+        return f" {text}" if self._puts_one(text, at_start=at_start) else text
+
+    def changes(self, text: str, *, at_start: bool = True) -> list[Change]:
+        """Return what `written` changes: the space in front, and each ▁.
+
+        >>> Spaces("always").changes("b▁c")
+        [Change(start=0, end=0, normal=' '), Change(start=1, end=2, normal=' ')]
+        """
+        puts_one = self._puts_one(text.replace(META, " "), at_start=at_start)
+        found = [Change(0, 0, " ")] if puts_one else []
+        return found + [Change(*match.span(), " ") for match in _META.finditer(text)]
+
+    def _puts_one(self, written: str, *, at_start: bool) -> bool:
+        wanted = self.prefix == "always" or (self.prefix == "first" and at_start)
+        return bool(written) and wanted and not (self.if_missing and written[0] == " ")
 
 
 def apply_changes(text: str, changes: Iterable[Change]) -> str:

@@ -75,6 +75,7 @@ class Pretokenizer(Immutable):
 
     __slots__ = (
         "_adds_space",
+        "_by_byte",
         "_compiled",
         "_custom",
         "_cut",
@@ -119,7 +120,8 @@ class Pretokenizer(Immutable):
                 f"{', '.join(PRETOKENIZER_NAMES)}, or {_CUSTOM}PATTERN."
             )
 
-        self._pattern, self._drops_text, self._ends_before_space, self._adds_space = named
+        self._pattern, self._drops_text, self._ends_before_space, self._adds_space, by_byte = named
+        self._by_byte = None if by_byte is None else re.compile(by_byte)
         if form and named.adds_space:
             raise ConfigError(
                 f"The pre-tokenizer {cut} puts a space in front of a text, which is not done after "
@@ -208,6 +210,19 @@ class Pretokenizer(Immutable):
         if self._compiled is None:
             return [(0, len(text))] if text else []
         return [match.span() for match in self._compiled.finditer(cast_shadow(text))]
+
+    @property
+    def cuts_bytes(self) -> bool:
+        """True if pre-tokens are cut between bytes too; see `cut_bytes`."""
+        return self._by_byte is not None
+
+    def cut_bytes(self, word: bytes) -> list[bytes]:
+        """Return the parts that a pre-token is cut into between its bytes, or the whole.
+
+        >>> get_pretokenizer("falcon").cut_bytes("é²".encode())
+        [b'\xc3\xa9\xc2', b'\xb2']
+        """
+        return [word] if self._by_byte is None else self._by_byte.findall(word)
 
     def starts(self, text: str, before: int) -> NDArray[np.int64]:
         """Return where the pre-tokens begin that begin before the character `before`.

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, InvalidTextError, TokenizationError
-from bpe_core.pretokenizers.normalizers import Change, Normalizer, apply_changes
+from bpe_core.pretokenizers.normalizers import Change
 
 _MAX_LISTED = 8
 
@@ -164,32 +164,6 @@ class NormalText(NamedTuple):
     """Where its special tokens and ordinary parts are now."""
     changes: list[Change]
     """What was changed, and where in the given text."""
-
-
-def normalize_pieces(text: str, pieces: Iterable[Piece], normalizer: Normalizer) -> NormalText:
-    """Normalize a text between its special tokens.
-
-    >>> from bpe_core.pretokenizers import get_normalizer
-    >>> pieces = list_pieces("ﬁ<s>ﬁ", [SpecialToken(1, 4, id=7)])
-    >>> normal = normalize_pieces("ﬁ<s>ﬁ", pieces, get_normalizer("NFKC"))
-    >>> normal.text, [piece[:2] for piece in normal.pieces]
-    ('fi<s>fi', [(0, 2), (2, 5), (5, 7)])
-    """
-    changes: list[Change] = []
-    placed: list[Piece] = []
-    at = 0
-    for piece in pieces:
-        size = piece.end - piece.start
-        if isinstance(piece, OrdinaryText):
-            of_piece = normalizer.changes(text[piece.start : piece.end])
-            size += sum(len(normal) - (end - start) for start, end, normal in of_piece)
-            changes += [
-                Change(piece.start + start, piece.start + end, normal)
-                for start, end, normal in of_piece
-            ]
-        placed.append(piece._replace(start=at, end=at + size))
-        at += size
-    return NormalText(apply_changes(text, changes), placed, changes)
 
 
 @lru_cache(maxsize=64)

@@ -3,7 +3,8 @@
 In: a vocabulary, merges and a pre-tokenizer; then text or ids. Out: ids, text, the position of each
 token in the text, or the merges that produced it.
 
-Start with `tokenizer`; `encoding` and `decoding` do its work. `rank_merging` encodes a word by its
+Start with `tokenizer`; `steps` find added tokens and change a text before it is cut, and
+`encoding` and `decoding` do the rest. `rank_merging` encodes a word by its
 merges and explains it, `trie` encodes without merging; `tokenizer_kernels` decides when `compiled`
 takes over. `tables` holds the vocabulary and the merges, and derives each lookup when it is asked.
 `segments` and `segment_arrays` locate tokens in a text. `protocol` is the interface of every
@@ -37,16 +38,16 @@ if TYPE_CHECKING:
         gpt2_golden_result,
     )
     from bpe_core.tokenizer.protocol import (
-        BatchEncoder,
         Encoder,
         NamedEncoder,
-        TokenColumns,
         Trained,
         to_encoder,
     )
     from bpe_core.tokenizer.rank_merging import explain_word, merge_steps, merge_symbols
-    from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries, token_widths
+    from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
+    from bpe_core.tokenizer.segments import TokenColumns, columns_to_segments
     from bpe_core.tokenizer.shared_blocks import Encoded
+    from bpe_core.tokenizer.steps import find_plain_cut
     from bpe_core.tokenizer.stored_table import StoredTable, can_store, table_to_arrays
     from bpe_core.tokenizer.tables import MAX_FREE_IDS, MAX_ID, TokenTable
     from bpe_core.tokenizer.token_parts import (

@@ -15,25 +15,22 @@ from bpe_core.checks import counted
 from bpe_core.errors import UnknownSymbolError
 from bpe_core.pretokenizers import (
     NormalText,
-    OrdinaryText,
     Pretokenizer,
     SpecialToken,
-    find_special_tokens,
-    list_pieces,
-    normalize_pieces,
 )
 from bpe_core.tokenizer.rank_merging import merge_symbols
-from bpe_core.tokenizer.segments import Placed, PlacedWord, move_tokens, place_tokens
+from bpe_core.tokenizer.segments import Placed, PlacedWord, place_tokens
+from bpe_core.tokenizer.steps import Part, Steps
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.types import PretokenCounts
-from bpe_core.unicode import META
 
 if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
     import numpy as np
     from numpy.typing import NDArray
 
     from bpe_core.tokenizer.compiled import CompiledEncoder
+    from bpe_core.tokenizer.shared_blocks import Encoded
 
 OnUnknown = Literal["strict", "skip"]
 """At a symbol missing from the alphabet: raise an error, or leave the symbol out."""
@@ -76,7 +73,9 @@ class WordCache(dict[str, Value]):
 class TextEncoder:
     """Encodes texts with a tokenizer's table, and remembers the ids of words.
 
-    `allowed` are the special tokens to recognise. Texts are checked by the caller.
+    `allowed` are the special tokens to recognise. Texts are checked by the caller. `steps` are
+    taken first. With `left_out`, bytes that are not tokens are left out of words before they are
+    merged, which joins what is on both sides.
 
     >>> table = TokenTable(vocab={0: b"a", 1: b"b", 2: b"ab"}, merges=[(0, 1, 2)])
     >>> words = Pretokenizer("whitespace")
@@ -87,21 +86,38 @@ class TextEncoder:
 
     __slots__ = (
         "__weakref__",
-        "_adds_space",
+        "_as_it_is",
+        "_left_out",
+        "_left_out_by_kernels",
+        "_max_id",
         "_pretokenizer",
         "_table",
-        "_writes",
         "kernels",
+        "steps",
         "word_ids",
         "word_layouts",
     )
 
-    def __init__(self, table: TokenTable, pretokenizer: Pretokenizer, kernels: Kernels) -> None:
+    def __init__(
+        self,
+        table: TokenTable,
+        pretokenizer: Pretokenizer,
+        kernels: Kernels,
+        steps: Steps | None = None,
+        left_out: bytes = b"",
+    ) -> None:
         self._table = table
-        self._pretokenizer = pretokenizer
-        self._adds_space = pretokenizer.adds_space
-        self._writes = pretokenizer.adds_space or pretokenizer.normalizer is not None
+        self._left_out = left_out
+        # A word is looked up with all its bytes, and where a step cuts between bytes, those that
+        # are left out keep apart what was on both sides.
+        by_words = table.whole_words_first or pretokenizer.cuts_bytes
+        self._left_out_by_kernels = b"" if by_words else left_out
+        self._max_id = max(table.vocab) if left_out else -1
         self.kernels = kernels
+        """With `left_out`, those of a table with ids above all others for such bytes."""
+        self.steps = steps or Steps(pretokenizer, table.special_tokens)
+        self._pretokenizer = self.steps.cut
+        self._as_it_is = self.steps.are_none and not left_out
         self.word_ids = WordCache(self._encode_word)
         self.word_layouts = WordCache(self._lay_out, max_words=_MAX_LAYOUTS)
         with _lock:
@@ -110,9 +126,9 @@ class TextEncoder:
     def encode(self, text: str, allowed: frozenset[str], errors: OnUnknown) -> list[int]:
         """Return the ids of a text."""
         encoder = self.kernels.worth(len(text))
-        if encoder is not None:
-            return encoder.to_list(self._encode_by_kernels(encoder, text, allowed))
-        return self._encode_plainly(text, allowed, errors)
+        if encoder is None:
+            return self._encode_plainly(text, allowed, errors)
+        return encoder.to_list(self._encode_by_kernels(encoder, text, allowed))
 
     def encode_batch(
         self, texts: Sequence[str], allowed: frozenset[str], errors: OnUnknown
@@ -121,10 +137,10 @@ class TextEncoder:
         encoder = self.kernels.worth(sum(map(len, texts)))
         if encoder is None:
             return [self._encode_plainly(text, allowed, errors) for text in texts]
-        if allowed:
-            each = (self._encode_by_kernels(encoder, text, allowed) for text in texts)
-            return [encoder.to_list(ids) for ids in each]
-        ids, ends = encoder.encode_batch(self._written(texts))
+        if self._as_it_is and not allowed:
+            ids, ends = encoder.encode_batch(texts)
+        else:
+            ids, ends = self._encode_in_parts(encoder, texts, allowed)
         flat = encoder.to_list(ids)
         return [flat[start:end] for start, end in pairwise([0, *ends.tolist()])]
 
@@ -139,22 +155,30 @@ class TextEncoder:
             return np.array(self._encode_plainly(text, allowed, errors), dtype=np.int32)
         return self._encode_by_kernels(encoder, text, allowed)
 
-    def encode_without(self, text: str, left_out: bytes) -> NDArray[np.int32]:
-        """Return the ids of a text whose pre-tokens lose some bytes of ASCII before merging."""
-        encoder = self.kernels.worth(len(text))
-        if encoder is not None:
-            return encoder.encode(text, left_out=left_out)
-        gone = dict.fromkeys(left_out)
-        words = (word.translate(gone) for word in self._pretokenizer.split(text))
+    def encode_normal(self, normal: NormalText) -> Encoded:
+        """Return the ids of a text after its steps, and where those of each piece end."""
         import numpy as np
 
-        return np.array(
-            [id for word in words for id in self.word_ids[word] if id >= 0], dtype=np.int32
-        )
+        parts: list[Part] = [
+            (normal.text[piece.start : piece.end], getattr(piece, "id", None))
+            for piece in normal.pieces
+        ]
+        encoder = self.kernels.worth(len(normal.text))
+        if encoder is not None:
+            return self._encode_parts(encoder, parts)
+        ids: list[int] = []
+        ends: list[int] = []
+        for part, id in parts:
+            if id is None:
+                self._add_ids(part, ids)
+            else:
+                ids.append(id)
+            ends.append(len(ids))
+        return np.array(ids, np.int32), np.array(ends, np.int64)
 
     def encode_words(self, words: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the ids of whole pre-tokens, and where each one's end; -1 for missing symbols."""
-        encoder = self.kernels.worth(sum(map(len, words)))
+        encoder = None if self._left_out else self.kernels.worth(sum(map(len, words)))
         if encoder is not None:
             return encoder.encode_words(words)
         ids: list[int] = []
@@ -172,49 +196,39 @@ class TextEncoder:
         self, pretokens: PretokenCounts
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return what `encode_words` returns for the words of counted pre-tokens."""
-        encoder = self.kernels.worth(pretokens.letters.size)
+        encoder = None if self._left_out else self.kernels.worth(pretokens.letters.size)
         if encoder is None:
             return self.encode_words(pretokens.words)
         return encoder.encode_letters(pretokens.letters)
 
-    def normal_text(self, text: str, allowed: frozenset[str]) -> NormalText:
-        """Return a text as it is cut, with its special tokens as they are."""
-        pieces = list_pieces(text, self._special_in(text, allowed))
-        normalizer = self._pretokenizer.normalizer
-        if normalizer is None:
-            return NormalText(text, pieces, [])
-        return normalize_pieces(text, pieces, normalizer)
+    def placed_words(self, normal: NormalText) -> Iterator[PlacedWord]:
+        """Yield each pre-token and added token: start, end, and its tokens laid out.
 
-    def placed_words(self, text: str, allowed: frozenset[str]) -> Iterator[PlacedWord]:
-        """Yield each pre-token and special token: start, end, and its tokens laid out.
-
-        Places are those in the normalized text.
+        Places are those in the normal text, which `steps` return.
         """
-        layouts = self.word_layouts
-        text, pieces, _ = self.normal_text(text, allowed)
-        for piece in pieces:
+        layouts, text = self.word_layouts, normal.text
+        for piece in normal.pieces:
             start, end = piece.start, piece.end
             if isinstance(piece, SpecialToken):
-                token = self._table.vocab[piece.id]
-                yield start, end, ((piece.id, token, 0, end - start, 0, len(token)),)
+                # That is not the token's own text where it is written with ▁ for spaces.
+                token, n_bytes = self._table.vocab[piece.id], len(text[start:end].encode())
+                yield start, end, ((piece.id, token, 0, end - start, 0, n_bytes),)
                 continue
             ordinary = text[start:end]
-            if self._adds_space:
-                yield from self._place_written(ordinary, start)
-                continue
             for a, b in self._pretokenizer.spans(ordinary):
                 yield start + a, start + b, layouts[ordinary[a:b]]
 
     def unknown_symbol(self, text: str, allowed: frozenset[str]) -> UnknownSymbolError:
         """Return the error that names the first symbol missing from the alphabet."""
         table = self._table
+        normal = self.steps.normal_text(text, allowed)
         start, token, a, b = next(
             (start, token, a, b)
-            for start, _, placed in self.placed_words(text, allowed)
+            for start, _, placed in self.placed_words(normal)
             for id, token, a, _, b, _ in placed
             if id is None
         )
-        text = self.normal_text(text, allowed).text
+        text = normal.text
         character = text[start + a]
         what = f"{character!r} (U+{ord(character):04X})"
         if table.base == "bytes":
@@ -227,68 +241,75 @@ class TextEncoder:
         )
 
     def _encode_plainly(self, text: str, allowed: frozenset[str], errors: OnUnknown) -> list[int]:
-        found = self._special_in(text, allowed)
-        if not found:
-            ids = self._encode_ordinary(text)
-        else:
-            ids: list[int] = []
-            for piece in list_pieces(text, found):
-                if isinstance(piece, SpecialToken):
-                    ids.append(piece.id)
-                else:
-                    ids += self._encode_ordinary(text[piece.start : piece.end])
+        ids: list[int] = []
+        for part, id in self.steps.parts(text, allowed):
+            if id is None:
+                self._add_ids(part, ids)
+            else:
+                ids.append(id)
         if not self._table.complete and min(ids, default=0) < 0:
             if errors == "strict":
                 raise self.unknown_symbol(text, allowed)
             return [id for id in ids if id >= 0]
         return ids
 
-    def _encode_ordinary(self, text: str) -> list[int]:
-        ids: list[int] = []
+    def _add_ids(self, part: str, ids: list[int]) -> None:
         word_ids = self.word_ids
-        if self._writes:
-            text = self._pretokenizer.written(text)
-        for word in self._pretokenizer.split(text):
+        for word in self._pretokenizer.split(part):
             ids += word_ids[word]
-        return ids
 
     def _encode_by_kernels(
         self, encoder: CompiledEncoder, text: str, allowed: frozenset[str]
     ) -> NDArray[np.int32]:
-        found = self._special_in(text, allowed)
-        if not found:
-            return encoder.encode(self._pretokenizer.written(text))
-        pieces = list_pieces(text, found)
-        ordinary = [piece for piece in pieces if isinstance(piece, OrdinaryText)]
-        ids, ends = encoder.encode_batch(
-            self._written([text[start:end] for start, end in ordinary])
-        )
-        # Insert each special token after the ids of the ordinary text before it.
-        n_ids_of_ordinary = iter(ends.tolist())
-        n_ids = 0
-        places: list[int] = []
-        for piece in pieces:
-            if isinstance(piece, SpecialToken):
-                places.append(n_ids)
-            else:
-                n_ids = next(n_ids_of_ordinary)
+        if self._as_it_is and not allowed:
+            return encoder.encode(text)
+        parts = self.steps.parts(text, allowed)
+        if len(parts) == 1 and parts[0][1] is None:  # as most texts are
+            return self._encode_part(encoder, parts[0][0])
+        return self._encode_parts(encoder, parts)[0]
+
+    def _encode_in_parts(
+        self, encoder: CompiledEncoder, texts: Sequence[str], allowed: frozenset[str]
+    ) -> Encoded:
+        """Return the ids of texts, and where each one's end."""
         import numpy as np
 
-        return np.insert(ids, places, [token.id for token in found])
+        of_texts = [self.steps.parts(text, allowed) for text in texts]
+        ids, ends = self._encode_parts(encoder, [part for parts in of_texts for part in parts])
+        n_parts = np.cumsum([len(parts) for parts in of_texts], dtype=np.int64)
+        return ids, np.append(0, ends)[n_parts]
 
-    def _written(self, texts: Sequence[str]) -> Sequence[str]:
-        return list(map(self._pretokenizer.written, texts)) if self._writes else texts
+    def _encode_parts(self, encoder: CompiledEncoder, parts: Sequence[Part]) -> Encoded:
+        """Return the ids of parts of texts, and where each one's end."""
+        import numpy as np
 
-    def _place_written(self, text: str, start: int) -> Iterator[PlacedWord]:
-        """Yield each word of a text that gets a space in front, which takes no place in it."""
-        written = self._pretokenizer.written(text)
-        for a, b in self._pretokenizer.spans(written):
-            placed = self.word_layouts[written[a:b]]
-            if a == 0:
-                placed = move_tokens(placed, -1, -1)
-            elif text[a - 1] == META:
-                placed = move_tokens(placed, 0, len(META.encode()) - 1)
-            yield start + max(0, a - 1), start + b - 1, placed
+        ordinary = [part for part, id in parts if id is None]
+        ids, ends = encoder.encode_batch(ordinary)
+        if self._lacks_some(ids):
+            each = [self._encode_part(encoder, part) for part in ordinary]
+            ids, ends = np.concatenate(each), np.cumsum([len(some) for some in each])
+        if len(ordinary) == len(parts):
+            return ids, ends
+        is_added = np.array([id is not None for _, id in parts], np.bool_)
+        places = np.append(0, ends)[np.cumsum(~is_added)]
+        ids = np.insert(ids, places[is_added], [id for _, id in parts if id is not None])
+        return ids, places + np.cumsum(is_added)
+
+    def _encode_part(self, encoder: CompiledEncoder, part: str) -> NDArray[np.int32]:
+        ids = encoder.encode(part)
+        if self._lacks_some(ids) and self._left_out_by_kernels:
+            ids = encoder.encode(part, left_out=self._left_out_by_kernels)
+        if self._lacks_some(ids):
+            import numpy as np
+
+            plain: list[int] = []
+            self._add_ids(part, plain)
+            return np.array(plain, np.int32)
+        return ids
+
+    def _lacks_some(self, ids: NDArray[np.int32]) -> bool:
+        """Return True if some ids are those of bytes that are left out."""
+        return bool(self._left_out) and bool((ids > self._max_id).any())
 
     def _encode_word(self, word: str) -> tuple[int, ...]:
         """Return the word's ids; -n represents n bytes missing from the alphabet."""
@@ -299,6 +320,12 @@ class TextEncoder:
         if id is not None:
             return (id,)
         ids: list[int] = []
+        if self._left_out:
+            for piece in self._pretokenizer.cut_bytes(word.encode()):
+                letters = piece.translate(None, self._left_out)
+                symbols = [table.base_ids[letters[at : at + 1]] for at in range(len(letters))]
+                ids += merge_symbols(symbols, table.ranks, table.made)
+            return tuple(ids)
         for symbols, piece in table.pieces(word):
             if symbols is None:
                 ids.append(-len(piece))
@@ -317,10 +344,7 @@ class TextEncoder:
                 yield from [-1] * n_missing
 
     def _lay_out(self, word: str) -> tuple[Placed, ...]:
-        return place_tokens(word, self.word_ids[word], self._table)
-
-    def _special_in(self, text: str, allowed: frozenset[str]) -> list[SpecialToken]:
-        return find_special_tokens(text, self._table.special_tokens, allowed)
+        return place_tokens(word, self.word_ids[word], self._table, self._left_out)
 
 
 _encoders: Final[WeakSet[TextEncoder]] = WeakSet()

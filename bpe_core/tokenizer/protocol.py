@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from bpe_core.lazy import from_above
 from bpe_core.pretokenizers import AllowedSpecial
 from bpe_core.tokenizer.decode_stream import DecodeStream
 from bpe_core.tokenizer.decoding import OnInvalid
+from bpe_core.tokenizer.segments import TokenColumns
 from bpe_core.types import Segment
 
 if TYPE_CHECKING:
@@ -117,6 +118,27 @@ class Encoder(Protocol):
         """Return the tokens with their positions; each byte of the text is in exactly one."""
         ...
 
+    def place_tokens(
+        self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
+    ) -> list[TokenColumns]:
+        """Return the `segments` of each text in columns; raises `TokenizationError`."""
+        ...
+
+    def parts(self, text: str, size: int) -> Iterator[str]:
+        """Cut a text into parts of at least `size` characters that have its ids.
+
+        A text that has no such parts is not cut.
+        """
+        ...
+
+    def normalized(self, text: str) -> str:
+        """Return a text as the tokenizer changes it before it is cut."""
+        ...
+
+    def written(self, id: int) -> str | None:
+        """Return a token with the marks that its file writes, such as ▁ and ##; None for bytes."""
+        ...
+
     def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
         """Return the bytes of ids; raises `InvalidTokenIdError` for an unknown id."""
         ...
@@ -133,33 +155,6 @@ class Encoder(Protocol):
 
     def decode_stream(self) -> DecodeStream:
         """Return what decodes ids as they arrive, never half a character: see `DecodeStream`."""
-        ...
-
-
-class TokenColumns(NamedTuple):
-    """The segments of a text in columns; together they cover each byte once."""
-
-    ids: NDArray[np.int64]
-    """int64[n]: -1 where there is no token."""
-    byte_starts: NDArray[np.int64]
-    byte_ends: NDArray[np.int64]
-
-
-@runtime_checkable
-class BatchEncoder(Encoder, Protocol):
-    """An encoder that is faster with many texts at once, and releases the interpreter's lock."""
-
-    def place_tokens(
-        self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
-    ) -> list[TokenColumns]:
-        """Return the `segments` of each text in columns; raises `TokenizationError`."""
-        ...
-
-    def parts(self, text: str, size: int) -> Iterator[str]:
-        """Cut a text into parts of at least `size` characters that have its ids.
-
-        A text that has no such parts is not cut.
-        """
         ...
 
 
@@ -256,6 +251,24 @@ class NamedEncoder:
     def encode_to_numpy(self, text: str, allowed_special: AllowedSpecial = ()) -> NDArray[np.int32]:
         """Return the ids of a text as int32[n_tokens]; raises `TokenizationError`."""
         return self.encoder.encode_to_numpy(text, allowed_special)
+
+    def place_tokens(
+        self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
+    ) -> list[TokenColumns]:
+        """Return the `segments` of each text in columns; raises `TokenizationError`."""
+        return self.encoder.place_tokens(texts, allowed_special)
+
+    def parts(self, text: str, size: int) -> Iterator[str]:
+        """Cut a text into parts of at least `size` characters that have its ids."""
+        return self.encoder.parts(text, size)
+
+    def normalized(self, text: str) -> str:
+        """Return a text as the tokenizer changes it before it is cut."""
+        return self.encoder.normalized(text)
+
+    def written(self, id: int) -> str | None:
+        """Return a token with the marks that its file writes; None for bytes."""
+        return self.encoder.written(id)
 
     def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
         """Return the bytes of ids; raises `InvalidTokenIdError` for an unknown id."""

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.pretokenizers import (
-    AllowedSpecial,
-    SpecialToken,
-    align,
-    allowed_tokens,
-    apply_changes,
-    find_special_tokens,
-    list_pieces,
-)
-from bpe_core.tokenizer.protocol import BatchEncoder, Encoder, TokenColumns
+from bpe_core.pretokenizers import AllowedSpecial, SpecialToken, align, allowed_tokens
+from bpe_core.tokenizer.protocol import Encoder
+from bpe_core.tokenizer.segments import TokenColumns, token_widths
 from bpe_core.tokenizer.tokenizer import Tokenizer
-from bpe_core.types import Segment
 from bpe_core.unicode import byte_offsets
-
-_MAX_ID: Final = 1 << 22  # of a table with an entry an id: 32 MB
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,101 +64,49 @@ def boundaries(
     >>> found.ids.tolist(), found.byte_ends.tolist(), found.starts_pretoken.tolist()
     ([1462, 10545, 120, 95], [2, 4, 5, 6], [True, True, False, False])
     """
-    if isinstance(encoder, BatchEncoder):
-        (columns,) = encoder.place_tokens([text], allowed_special)
-        own = encoder.plain
-        if own is None:
-            # Pre-tokens are unknown here: see `Boundaries.starts_pretoken`.
-            starts = np.zeros(len(columns.ids), np.bool_)
-        else:
-            found = _special_in(text, columns, own)
-            starts = _starts(text, columns.byte_ends, found, own, max_starts)
-        return Boundaries(columns.ids, columns.byte_ends, starts)
-    if not isinstance(encoder, Tokenizer) or not _covers_all(encoder):
-        return find_boundaries(text, encoder.segments(text, allowed_special), encoder)
-    ids = encoder.encode_to_numpy(text, allowed_special).astype(np.int64)
-    byte_ends = np.cumsum(token_widths(encoder.vocab)[ids])
-    tokens = encoder.special_tokens
-    found = find_special_tokens(text, tokens, allowed_tokens(tokens, allowed_special))
-    return Boundaries(ids, byte_ends, _starts(text, byte_ends, found, encoder, max_starts))
-
-
-def find_boundaries(text: str, segments: Sequence[Segment], encoder: Encoder) -> Boundaries:
-    """Return segments of a text in columns.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> find_boundaries("to be", gpt2().segments("to be"), gpt2()).byte_ends.tolist()
-    [2, 5]
-    """
-    n = len(segments)
-    ids = np.fromiter((-1 if s.id is None else s.id for s in segments), np.int64, n)
-    byte_ends = np.fromiter((s.byte_end for s in segments), np.int64, n)
-    known = set(encoder.special_tokens.values())
-    found = [SpecialToken(s.start, s.end, s.id) for s in segments if s.id in known]
-    return Boundaries(ids, byte_ends, _starts(text, byte_ends, found, encoder))
-
-
-def token_widths(vocab: Mapping[int, bytes]) -> NDArray[np.int64]:
-    """Return int64[largest id + 1]: the number of bytes of each token, 0 for an id without one.
-
-    >>> token_widths({0: b"a", 2: b"hug"}).tolist()
-    [1, 0, 3]
-    """
-    widths = np.zeros(max(vocab) + 1, np.int64)
-    widths[list(vocab)] = [len(token) for token in vocab.values()]
-    return widths
-
-
-def _special_in(text: str, columns: TokenColumns, own: Tokenizer) -> list[SpecialToken]:
-    """Return the special and added tokens among the tokens of a text."""
-    known = list(own.special_tokens.values())
-    rows = np.flatnonzero(np.isin(columns.ids, known))
-    if not len(rows):
-        return []
-    offsets = byte_offsets(text)
-    starts, ends = (np.searchsorted(offsets, of[rows]) for of in columns[1:])
-    places = zip(starts.tolist(), ends.tolist(), columns.ids[rows].tolist(), strict=True)
-    return [SpecialToken(*place) for place in places]
-
-
-def _covers_all(tokenizer: Tokenizer) -> bool:
-    return tokenizer.spells_text and tokenizer.table.complete and max(tokenizer.vocab) < _MAX_ID
+    (columns,) = encoder.place_tokens([text], allowed_special)
+    starts = _starts(text, columns, encoder, allowed_special, max_starts)
+    return Boundaries(columns.ids, columns.byte_ends, starts)
 
 
 def _starts(
     text: str,
-    byte_ends: NDArray[np.int64],
-    found: Iterable[SpecialToken],
+    columns: TokenColumns,
     encoder: Encoder,
-    most: int | None = None,
+    allowed_special: AllowedSpecial,
+    most: int | None,
 ) -> NDArray[np.bool_]:
-    """Return which tokens, or which of the first `most`, begin a pre-token or are special."""
-    if not isinstance(encoder, Tokenizer) or not len(byte_ends):
-        return np.zeros(len(byte_ends), np.bool_)
+    """Return which tokens, or which of the first `most`, begin a pre-token or are added ones."""
+    ids, _, byte_ends = columns
+    if not isinstance(encoder, Tokenizer) or not len(ids):
+        return np.zeros(len(ids), np.bool_)
+    steps = encoder.encoder.steps
+    normal = steps.normal_text(text, allowed_tokens(encoder.special_tokens, allowed_special))
+    changes = normal.changes
+    if changes and ids.min() >= 0:
+        # Tokens cover the normal text: there, none is without a place.
+        widths = token_widths({id: encoder.vocab[id] for id in np.unique(ids).tolist()})
+        ends = np.cumsum(widths[ids])
+        if ends[-1] == len(normal.text.encode()):
+            text, byte_ends, changes = normal.text, ends, []
     offsets = None if text.isascii() else byte_offsets(text)
-    before = len(text)
-    if most is not None and most < len(byte_ends):
+    before = len(normal.text)
+    if most is not None and most < len(byte_ends) and not changes:
         before = int(byte_ends[most])
         if offsets is not None:
             before = int(np.searchsorted(offsets, before))
-    begun: list[NDArray[np.int64]] = []
-    for piece in list_pieces(text, found):
+    begun = [np.zeros(0, np.int64)]
+    for piece in normal.pieces:
         if piece.start >= before:
             break
         if isinstance(piece, SpecialToken):
             begun.append(np.array([piece.start], np.int64))
         else:
-            part, cut = text[piece.start : piece.end], encoder.pretokenizer
-            changes = [] if cut.normalizer is None else cut.normalizer.changes(part)
-            if cut.adds_space:
-                part = cut.written(part)[1:]
-            if changes:
-                normal = apply_changes(part, changes)
-                starts = align(part, changes)[0](cut.starts(normal, len(normal)))
-            else:
-                starts = cut.starts(part, before - piece.start)
-            begun.append(starts + piece.start)
-    characters = np.concatenate(begun) if begun else np.zeros(0, np.int64)
+            part = normal.text[piece.start : piece.end]
+            begun.append(steps.cut.starts(part, before - piece.start) + piece.start)
+    characters = np.concatenate(begun)
+    if changes:
+        characters = align(text, changes)[0](characters)
     starts = np.zeros(int(byte_ends[-1]) + 1, np.bool_)
     starts[characters if offsets is None else offsets[characters]] = True
     byte_starts = np.concatenate([np.zeros(1, np.int64), byte_ends[:-1]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bpe_core.pretokenizers import Change, align
 from bpe_core.tokenizer.tables import TokenTable
@@ -14,6 +14,16 @@ from bpe_core.types import Segment
 if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
     import numpy as np
     from numpy.typing import NDArray
+
+
+class TokenColumns(NamedTuple):
+    """The segments of a text in columns; together they cover each byte once."""
+
+    ids: NDArray[np.int64]
+    """int64[n]: -1 where there is no token."""
+    byte_starts: NDArray[np.int64]
+    byte_ends: NDArray[np.int64]
+
 
 Placed = tuple[int | None, bytes, int, int, int, int]
 """A token in a word: id, bytes, start and end in characters, start and end in bytes."""
@@ -27,8 +37,12 @@ _SET_FIELD: Final[list[Callable[[Segment, object], None]]] = [
 """The setters of a segment's slots, which bypass `frozen`."""
 
 
-def place_tokens(word: str, ids: Iterable[int], table: TokenTable) -> tuple[Placed, ...]:
+def place_tokens(
+    word: str, ids: Sequence[int], table: TokenTable, left_out: bytes = b""
+) -> tuple[Placed, ...]:
     """Locate the tokens of a word within it; an id of -n represents n bytes without a token.
+
+    The bytes that are `left_out` are in no token, or within one that joins what is around them.
 
     >>> table = TokenTable(vocab={0: b"\\xc3", 1: b"\\xa9", 2: b"n"}, merges=[])
     >>> place_tokens("né", [2, 0, 1], table)
@@ -38,38 +52,32 @@ def place_tokens(word: str, ids: Iterable[int], table: TokenTable) -> tuple[Plac
     character_at = [i for i, character in enumerate(word) for _ in character.encode()]
     character_at.append(len(word))
     placed: list[Placed] = []
-    at = 0
-    for id in ids:
-        if id < 0:
-            stop = at - id
-            known, token = None, data[at:stop]
-        else:
-            stop = at + len(table.content[id])
-            known, token = id, table.vocab[id]
+    kept: Sequence[int] = range(len(data))
+    if left_out and sum(len(table.content[id]) for id in ids) < len(data):
+        kept = [at for at, byte in enumerate(data) if byte not in left_out]
+
+    def add(known: int | None, token: bytes, at: int, stop: int) -> None:
         start = character_at[at]
         end = character_at[stop - 1] + 1 if stop > at else start
         placed.append((known, token, start, end, at, stop))
-        at = stop
+
+    at = n_placed = 0
+    for id in ids:
+        width = -id if id < 0 else len(table.content[id])
+        if not width:  # an end-of-word marker
+            add(id, table.vocab[id], at, at)
+            continue
+        first, stop = kept[n_placed], kept[n_placed + width - 1] + 1
+        if at < first:
+            add(None, data[at:first], at, first)
+        if id < 0:
+            add(None, data[first:stop], first, stop)
+        else:
+            add(id, table.vocab[id], first, stop)
+        at, n_placed = stop, n_placed + width
+    if at < len(data):
+        add(None, data[at:], at, len(data))
     return tuple(placed)
-
-
-def move_tokens(placed: Iterable[Placed], n_characters: int, n_bytes: int) -> tuple[Placed, ...]:
-    """Return the tokens of a word whose first character takes more room in the text, or less.
-
-    >>> move_tokens([(7, b" ", 0, 1, 0, 1), (8, b"a", 1, 2, 1, 2)], -1, -1)
-    ((7, b' ', 0, 0, 0, 0), (8, b'a', 0, 1, 0, 1))
-    """
-    return tuple(
-        (
-            id,
-            token,
-            start and start + n_characters,
-            end + n_characters,
-            byte_start and byte_start + n_bytes,
-            byte_end + n_bytes,
-        )
-        for id, token, start, end, byte_start, byte_end in placed
-    )
 
 
 def to_segments(text: str, words: Iterable[PlacedWord]) -> list[Segment]:
@@ -128,28 +136,65 @@ def align_segments(
     ]
 
 
-def list_segments(text: str, ids: NDArray[np.int32], vocab: Mapping[int, bytes]) -> list[Segment]:
-    """Return the segments of a text whose tokens cover all of it, one after another.
+def columns_to_segments(
+    text: str, columns: TokenColumns, vocab: Mapping[int, bytes]
+) -> list[Segment]:
+    """Return the segments of a text that are given in columns, one object for each.
+
+    A character belongs to a segment with any of its bytes; an empty segment has no characters.
 
     >>> import numpy as np
-    >>> list_segments("né", np.array([2, 0, 1], np.int32), {0: b"\\xc3", 1: b"\\xa9", 2: b"n"})[2]
-    Segment(id=1, token=b'\\xa9', start=1, end=2, byte_start=2, byte_end=3)
+    >>> columns = TokenColumns(np.array([7, -1]), np.array([0, 2]), np.array([2, 3]))
+    >>> columns_to_segments("é a"[:2], columns, {7: b"e"})[1]
+    Segment(id=None, token=b' ', start=1, end=2, byte_start=2, byte_end=3)
     """
     import numpy as np
 
-    listed: list[int] = ids.tolist()
-    tokens = [vocab[id] for id in listed]
-    widths = np.array([len(token) for token in tokens], np.int64)
-    byte_ends = np.cumsum(widths)
-    byte_starts = byte_ends - widths
+    ids, byte_starts, byte_ends = columns
+    known: list[int] = ids.tolist()
+    listed: list[int | None] = [*known]
+    data = text.encode()
     if text.isascii():
         starts, ends = byte_starts, byte_ends
     else:
-        data = np.frombuffer(text.encode(), np.uint8)
-        character_at = np.cumsum((data & 0xC0) != 0x80) - 1
-        starts, ends = character_at[byte_starts], character_at[byte_ends - 1] + 1
-    places = (array.tolist() for array in (starts, ends, byte_starts, byte_ends))
+        begins = (np.frombuffer(data, np.uint8) & 0xC0) != 0x80
+        character_at = np.append(np.cumsum(begins) - 1, len(text))
+        starts = character_at[byte_starts]
+        ends = np.where(byte_ends > byte_starts, character_at[byte_ends - 1] + 1, starts)
+    places = [array.tolist() for array in (starts, ends, byte_starts, byte_ends)]
+    tokens = [vocab.get(id, b"") for id in known]
+    for at in np.flatnonzero(ids < 0).tolist():
+        listed[at], tokens[at] = None, data[places[2][at] : places[3][at]]
     return build_segments(listed, tokens, *places)
+
+
+def segment_columns(segments: Sequence[Segment]) -> TokenColumns:
+    """Return the ids and the places of segments in columns.
+
+    >>> segment_columns([Segment(None, b" ", 0, 1, 0, 1)]).ids.tolist()
+    [-1]
+    """
+    import numpy as np
+
+    n = len(segments)
+    return TokenColumns(
+        np.fromiter((-1 if each.id is None else each.id for each in segments), np.int64, n),
+        np.fromiter((each.byte_start for each in segments), np.int64, n),
+        np.fromiter((each.byte_end for each in segments), np.int64, n),
+    )
+
+
+def token_widths(vocab: Mapping[int, bytes]) -> NDArray[np.int64]:
+    """Return int64[largest id + 1]: the number of bytes of each token, 0 for an id without one.
+
+    >>> token_widths({0: b"a", 2: b"hug"}).tolist()
+    [1, 0, 3]
+    """
+    import numpy as np
+
+    widths = np.zeros(max(vocab) + 1, np.int64)
+    widths[list(vocab)] = [len(token) for token in vocab.values()]
+    return widths
 
 
 def build_segments(*columns: Sequence[object]) -> list[Segment]:

@@ -328,6 +328,28 @@ class TokenTable:
             bytes([byte]) in self.byte_ids or bytes([byte]) in self.base_ids for byte in range(256)
         )
 
+    def missing_bytes(self) -> bytes:
+        """Return the bytes that are not tokens, of a table whose base is bytes.
+
+        >>> len(TokenTable(vocab={0: b"a"}, merges=[]).missing_bytes())
+        255
+        """
+        if self.complete:
+            return b""
+        return bytes(byte for byte in range(256) if bytes([byte]) not in self.base_ids)
+
+    def with_all_bytes(self) -> TokenTable:
+        """Return the table with ids above all others for the bytes that are not tokens.
+
+        >>> TokenTable(vocab={0: b"a"}, merges=[]).with_all_bytes().complete
+        True
+        """
+        first = max(self.vocab, default=-1) + 1
+        new = {first + at: bytes([byte]) for at, byte in enumerate(self.missing_bytes())}
+        arguments = self.arguments()
+        arguments["vocab"] = {**self.vocab, **new}
+        return TokenTable(**arguments)
+
     @cached_property
     def ending_word(self) -> frozenset[int]:
         """The ids of the tokens that end a word: the marker, and tokens merged from it."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bpe_core.checks import check_choice, check_whole, counted, describe, is_a, is_whole, several
 from bpe_core.errors import (
@@ -19,27 +19,46 @@ from bpe_core.errors import (
 )
 from bpe_core.lazy import from_above
 from bpe_core.pretokenizers import (
+    AddedToken,
     AllowedSpecial,
+    NormalText,
+    OrdinaryText,
     Pretokenizer,
+    Spaces,
+    SpecialToken,
     align,
     allowed_tokens,
     check_text,
+    cut_text,
     get_pretokenizer,
 )
 from bpe_core.tokenizer.decode_stream import DecodeStream
 from bpe_core.tokenizer.decoding import OnInvalid, decode_utf8, join_bytes
 from bpe_core.tokenizer.encoding import OnUnknown, TextEncoder
 from bpe_core.tokenizer.rank_merging import explain_pieces
-from bpe_core.tokenizer.segments import align_segments, list_segments, to_segments
+from bpe_core.tokenizer.segments import (
+    TokenColumns,
+    align_segments,
+    columns_to_segments,
+    segment_columns,
+    to_segments,
+    token_widths,
+)
+from bpe_core.tokenizer.steps import Steps, find_plain_cut
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.types import Base, Explanation, Format, Immutable, Merge, Segment
+from bpe_core.unicode import META
 
 if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
     import numpy as np
     from numpy.typing import NDArray
 
     from bpe_core.view import View
+
+
+_MAX_ID: Final = 1 << 22
+"""The largest id of a table with an entry an id: 32 MB."""
 
 
 class Tokenizer(Immutable):
@@ -55,6 +74,11 @@ class Tokenizer(Immutable):
     llama2, which need it, a space is put in front of a text, and ▁ is read as one. Raises
     `ConfigError` if the arguments are inconsistent.
 
+    A text goes through steps first; one that does nothing is None. A pre-tokenizer such as
+    NFC+gpt2 has a normalizer. `added` are tokens that are found before a text is cut, in any text
+    unless they are special. `spaces` are where spaces are put in front. With `leaves_out`, bytes
+    that are not tokens are left out, as `tokenizers` does, rather than refused.
+
     >>> tokenizer = Tokenizer(
     ...     vocab={0: b"a", 1: b"b", 2: b"ab", 3: b"aba"},
     ...     merges=[(0, 1, 2), (2, 0, 3)],
@@ -66,7 +90,16 @@ class Tokenizer(Immutable):
     'abaab'
     """
 
-    __slots__ = ("_encoder", "_fingerprint", "_pretokenizer", "_table")
+    __slots__ = (
+        "_encoder",
+        "_fingerprint",
+        "_kernels",
+        "_left_out",
+        "_merges_alone",
+        "_pretokenizer",
+        "_table",
+        "_widths",
+    )
 
     def __init__(
         self,
@@ -81,6 +114,9 @@ class Tokenizer(Immutable):
         counts: Sequence[int] | None = None,
         whole_words_first: bool = False,
         byte_fallback: Iterable[int] = (),
+        added: Sequence[AddedToken] = (),
+        spaces: Spaces | None = None,
+        leaves_out: bool = False,
     ) -> None:
         get_pretokenizer(pretokenizer)  # before the vocabulary is checked
         table = TokenTable(
@@ -94,27 +130,61 @@ class Tokenizer(Immutable):
             whole_words_first=whole_words_first,
             byte_fallback=byte_fallback,
         )
-        self._start(table, get_pretokenizer(pretokenizer))
+        self._start(table, get_pretokenizer(pretokenizer), added, spaces, leaves_out=leaves_out)
 
     @classmethod
-    def from_table(cls, table: TokenTable, pretokenizer: str) -> Tokenizer:
+    def from_table(
+        cls,
+        table: TokenTable,
+        pretokenizer: str,
+        added: Sequence[AddedToken] = (),
+        spaces: Spaces | None = None,
+        *,
+        leaves_out: bool = False,
+    ) -> Tokenizer:
         """Return the tokenizer of an existing table."""
         tokenizer = cls.__new__(cls)
-        tokenizer._start(table, get_pretokenizer(pretokenizer))
+        tokenizer._start(
+            table, get_pretokenizer(pretokenizer), added, spaces, leaves_out=leaves_out
+        )
         return tokenizer
 
-    def _start(self, table: TokenTable, pretokenizer: Pretokenizer) -> None:
+    def _start(
+        self,
+        table: TokenTable,
+        pretokenizer: Pretokenizer,
+        added: Sequence[AddedToken],
+        spaces: Spaces | None,
+        *,
+        leaves_out: bool,
+    ) -> None:
         if pretokenizer.adds_space and not table.byte_ids:
             raise ConfigError(
                 f"The pre-tokenizer {pretokenizer.name} is for tokenizers of characters that spell "
                 f"rare ones in bytes, and this vocabulary has no such bytes. Use another "
                 f"pre-tokenizer, or name those bytes with byte_fallback."
             )
+        if leaves_out and table.base != "bytes":
+            raise ConfigError("Only bytes are left out. Use leaves_out=False with characters.")
+        for each in added:
+            if each.id not in table.vocab:
+                raise ConfigError(
+                    f"The added token {each.text!r:.60} has the id {each.id}, which the vocabulary "
+                    f"lacks. Add it to the vocabulary."
+                )
         self._table = table
         self._pretokenizer = pretokenizer
         # Computed on first use: for 50,000 merges, the hash takes 50 ms.
         self._fingerprint: str | None = None
-        self._encoder = TextEncoder(table, pretokenizer, Kernels(table, pretokenizer))
+        self._widths: NDArray[np.int64] | None = None
+        self._merges_alone: Tokenizer | None = None
+        self._left_out = table.missing_bytes() if leaves_out else b""
+        steps = Steps(pretokenizer, table.special_tokens, added, spaces)
+        self._kernels = Kernels(table, steps.cut)
+        kernels = self._kernels
+        if self._left_out:  # kernels need all 256
+            kernels = Kernels(table.with_all_bytes(), steps.cut)
+        self._encoder = TextEncoder(table, pretokenizer, kernels, steps, self._left_out)
 
     @classmethod
     def from_file(
@@ -180,8 +250,8 @@ class Tokenizer(Immutable):
         if not is_a(token, str, bytes):
             raise ArgumentTypeError(f"Expected a token as str or bytes, got {describe(token)}.")
         if isinstance(token, str):
-            if token in self.special_tokens:
-                return self.special_tokens[token]
+            if token in self._table.special_tokens:
+                return self._table.special_tokens[token]
             check_text(token)
             token = token.encode()
         return self._table.ids.get(token)
@@ -219,8 +289,23 @@ class Tokenizer(Immutable):
 
     @property
     def special_tokens(self) -> Mapping[str, int]:
-        """The id of each special token; read-only."""
-        return self._table.special_tokens
+        """The id of each special token, which is found only if it is allowed; read-only."""
+        return MappingProxyType(self._encoder.steps.special_tokens)
+
+    @property
+    def added(self) -> tuple[AddedToken, ...]:
+        """The tokens that are found before a text is cut; empty if those are its special ones."""
+        return self._encoder.steps.added
+
+    @property
+    def spaces(self) -> Spaces | None:
+        """Where spaces are put in front of a text, with ▁ as another space; None if they aren't."""
+        return self._encoder.steps.spaces
+
+    @property
+    def left_out(self) -> bytes:
+        """The bytes that are left out of a text, because they are not tokens."""
+        return self._left_out
 
     @property
     def base_ids(self) -> Mapping[bytes, int]:
@@ -238,19 +323,31 @@ class Tokenizer(Immutable):
         return self._pretokenizer
 
     def normalized(self, text: str) -> str:
-        """Return a text as its normalizer changes it, before it is cut; as it is without one."""
-        return self._pretokenizer.normalized(text)
+        """Return a text as its steps change it before it is cut, with ▁ for spaces they write."""
+        written = self._encoder.steps.write(text)
+        return written if self.spaces is None else written.replace(" ", META)
+
+    def written(self, id: int) -> str | None:
+        """Return a token as files write it, with ▁ for spaces and <0xE2> for a byte.
+
+        None where files write bytes, or spaces as they are.
+        """
+        if self.spaces is None:
+            return None
+        token = self.vocab.get(id, b"")
+        if self._table.byte_ids.get(token) == id:
+            return f"<0x{token[0]:02X}>"
+        return token.decode().replace(" ", META)
 
     @property
     def drops_text(self) -> bool:
-        """True if the pre-tokenizer drops white space."""
-        return self._pretokenizer.drops_text
+        """True if the pre-tokenizer drops white space, or if bytes that no token has are."""
+        return self._pretokenizer.drops_text or bool(self._left_out)
 
     @property
     def spells_text(self) -> bool:
         """True if the bytes of a text's tokens are those of the text; unknown symbols aside."""
-        cut = self._pretokenizer
-        changes = cut.drops_text or cut.adds_space or cut.normalizer is not None
+        changes = self.drops_text or self._encoder.steps.changes_text
         return not changes and self._table.end_of_word is None
 
     @property
@@ -262,7 +359,12 @@ class Tokenizer(Immutable):
     def fingerprint(self) -> str:
         """SHA-256, in hexadecimal, of everything that determines encoding and decoding."""
         if self._fingerprint is None:
-            described = json.dumps([self._pretokenizer.name, *self._table.description()])
+            if self._has_steps:
+                added, spaces = [list(each) for each in self.added], self._own_spaces
+                listed = None if spaces is None else [spaces.prefix, spaces.if_missing]
+                described = json.dumps([self.merged_by.fingerprint, added, listed])
+            else:
+                described = json.dumps([self._pretokenizer.name, *self._table.description()])
             self._fingerprint = hashlib.sha256(described.encode()).hexdigest()
         return self._fingerprint
 
@@ -299,18 +401,28 @@ class Tokenizer(Immutable):
 
     @property
     def merged_by(self) -> Tokenizer:
-        """The tokenizer itself, whose merges make its tokens."""
-        return self
+        """Its merges, with each added token as a special one: the tokenizer itself without any."""
+        if not self._has_steps:
+            return self
+        if self._merges_alone is None:
+            self._merges_alone = Tokenizer.from_table(self._table, self._pretokenizer.name)
+        return self._merges_alone
 
     @property
     def plain(self) -> Tokenizer | None:
-        """The tokenizer itself; None if it normalizes text."""
-        return self if self._pretokenizer.normalizer is None else None
+        """The tokenizer that encodes alike, added tokens aside; None if text is changed first."""
+        is_changed = self._own_spaces is not None or self._pretokenizer.normalizer is not None
+        return None if is_changed else self.merged_by
 
     @property
     def adaptable(self) -> Tokenizer:
-        """The tokenizer itself, which can be extended, shrunk and replaced."""
-        return self
+        """Its merges, as a tokenizer that puts a space in front of a text itself if it can."""
+        if self._own_spaces is None:
+            return self.merged_by
+        table = self._table
+        rights = (table.vocab[right] for _, right, _ in table.triples)
+        cut = find_plain_cut(self._pretokenizer.name, rights, self.added, self._own_spaces)
+        return self.merged_by if cut is None else Tokenizer.from_table(table, cut)
 
     # Text to ids
 
@@ -376,16 +488,54 @@ class Tokenizer(Immutable):
         [(b'to', 0, 2), (b' \xe6', 2, 4), (b'\xbc', 3, 4), (b'\xa2', 3, 4)]
         """
         check_text(text)
-        if self._table.complete and self.spells_text:
-            ids = self.encode_to_numpy(text, allowed_special)
-            return list_segments(text, ids, self._table.vocab)
-        allowed = allowed_tokens(self._table.special_tokens, allowed_special)
-        normal = self._encoder.normal_text(text, allowed)
-        segments = to_segments(normal.text, self._encoder.placed_words(text, allowed))
+        allowed = allowed_tokens(self.special_tokens, allowed_special)
+        normal = self._encoder.steps.normal_text(text, allowed)
+        columns = self._cover(text, normal)
+        if columns is not None:
+            return columns_to_segments(text, columns, self._table.vocab)
+        segments = to_segments(normal.text, self._encoder.placed_words(normal))
         return align_segments(text, segments, normal.changes) if normal.changes else segments
+
+    def place_tokens(
+        self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
+    ) -> list[TokenColumns]:
+        """Return the segments of each text in columns; raises what `segments` raises.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> (columns,) = gpt2().place_tokens(["The quick"])
+        >>> columns.ids.tolist(), columns.byte_ends.tolist()
+        ([464, 2068], [3, 9])
+        """
+        allowed = allowed_tokens(self.special_tokens, allowed_special)
+        found: list[TokenColumns] = []
+        for text in texts:
+            check_text(text)
+            columns = self._cover(text, self._encoder.steps.normal_text(text, allowed))
+            found.append(columns or segment_columns(self.segments(text, allowed_special)))
+        return found
+
+    def parts(self, text: str, size: int) -> Iterator[str]:
+        """Cut a text where its ids don't change; each part but the last has `size` characters.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> list(gpt2().parts("one two three", 3))
+        ['one', ' two', ' three']
+        """
+        cut, spaces = self._pretokenizer, self.spaces
+        is_free = spaces is None or spaces.prefix == "never"
+        # Every cut for texts with spaces as ▁ that cuts here cuts before each space of words.
+        cuts = cut.ends_before_space or (spaces is not None and len(cut.split("a b")) > 1)
+        crossed = any(
+            character.isspace() or character == META
+            for each in self.added
+            for character in each.text
+        )
+        return cut_text(text, size if cuts and is_free and not crossed else len(text))
 
     def explain(self, text: str, errors: OnUnknown = "strict") -> list[Explanation]:
         """Return each pre-token's initial symbols and the merges applied to it, in order.
+
+        Added tokens are left out, and a space that is put in front is part of its word.
 
         Meant for short texts: a pre-token of n symbols takes up to n steps of n symbols. For a
         symbol missing from the alphabet, "strict" raises `UnknownSymbolError`; "skip" explains the
@@ -399,20 +549,26 @@ class Tokenizer(Immutable):
         check_text(text)
         check_choice("errors", errors, OnUnknown, TokenizationError)
         explained: list[Explanation] = []
-        written = self._pretokenizer.written(text)
-        n_added = int(self._pretokenizer.adds_space and bool(text))
-        spans = self._pretokenizer.spans(written)
-        places = [max(0, start - n_added) for start, _ in spans]
-        if changes := self._encoder.normal_text(text, frozenset()).changes:
-            places = align(text, changes)[0](places).tolist()
-        for (start, end), place in zip(spans, places, strict=True):
-            word = written[start:end]
-            for explanation in explain_pieces(word, place, self._table):
+        for word, place, _ in self._words(text):
+            # A character has no other byte that is ASCII.
+            kept = word.translate({byte: None for byte in self._left_out if byte < 0x80})
+            if self._left_out and not kept:
+                continue
+            for explanation in explain_pieces(kept, place, self._table):
                 if explanation is not None:
                     explained.append(explanation)
-                elif errors == "strict":
+                elif errors == "strict" and not self._left_out:
                     raise self._encoder.unknown_symbol(text, frozenset())
         return explained
+
+    def word_around(self, text: str, place: int) -> str:
+        """Return the word that the merges get around a character, or "" in an added token.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> gpt2().word_around("The quick", 5)
+        ' quick'
+        """
+        return next((word for word, a, b in self._words(text) if a <= place < b), "")
 
     def view(self, text: str, allowed_special: AllowedSpecial = ()) -> View:
         """Return a view of a text's tokens that shows itself in a notebook.
@@ -464,24 +620,92 @@ class Tokenizer(Immutable):
         return DecodeStream(self)
 
     def _joined(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes | memoryview:
-        joined = join_bytes(ids, self._table, self._encoder.kernels)
-        return joined[1:] if self._pretokenizer.adds_space and joined[:1] == b" " else joined
+        joined = join_bytes(ids, self._table, self._kernels)
+        if self.spaces is None:
+            return joined
+        if any(META in text for text in self._table.special_tokens):
+            joined = bytes(joined).replace(META.encode(), b" ")
+        return joined[1:] if self.spaces.prefix != "never" and joined[:1] == b" " else joined
+
+    @property
+    def _has_steps(self) -> bool:
+        """True if there is more than the merges with a pre-tokenizer do."""
+        return bool(self.added or self._left_out) or self._own_spaces is not None
+
+    @property
+    def _own_spaces(self) -> Spaces | None:
+        """The spaces that its pre-tokenizer does not write already."""
+        return None if self._pretokenizer.adds_space else self.spaces
+
+    def _words(self, text: str) -> Iterator[tuple[str, int, int]]:
+        """Yield each word as it is merged, and where it is in a text, without added tokens."""
+        normal = self._encoder.steps.normal_text(text, frozenset())
+        cut = self._encoder.steps.cut
+        spans = [
+            (piece.start + start, piece.start + end)
+            for piece in normal.pieces
+            if isinstance(piece, OrdinaryText)
+            for start, end in cut.spans(normal.text[piece.start : piece.end])
+        ]
+        places = spans
+        if normal.changes:
+            in_characters, _ = align(text, normal.changes)
+            places = in_characters(spans).tolist()
+        for (start, end), (first, last) in zip(spans, places, strict=True):
+            word = normal.text[start:end]
+            if word not in cut.added:
+                yield word, first, last
+
+    def _cover(self, text: str, normal: NormalText) -> TokenColumns | None:
+        """Return the segments of a text in columns if tokens cover all of it, else None."""
+        if self._pretokenizer.drops_text or self._table.end_of_word is not None or not text:
+            return None
+        if max(self._table.vocab) >= _MAX_ID:
+            return None
+        import numpy as np
+
+        ids, piece_ends = self._encoder.encode_normal(normal)
+        if not ids.size or (not self._table.complete and ids.min() < 0):
+            return None
+        if self._widths is None:
+            self._widths = token_widths(self._table.vocab)
+        widths = self._widths[ids]
+        for piece, end in zip(normal.pieces, piece_ends.tolist(), strict=True):
+            if isinstance(piece, SpecialToken):
+                widths[end - 1] = len(normal.text[piece.start : piece.end].encode())
+        byte_ends = np.cumsum(widths)
+        n_bytes = len(normal.text) if normal.text.isascii() else len(normal.text.encode())
+        if byte_ends[-1] != n_bytes:  # bytes were left out
+            return None
+        if normal.changes:
+            byte_ends = align(text, normal.changes)[1](byte_ends)
+        byte_starts = np.concatenate([np.zeros(1, np.int64), byte_ends[:-1]])
+        return TokenColumns(ids.astype(np.int64), byte_starts, byte_ends)
 
     def _checked(self, allowed_special: AllowedSpecial, errors: OnUnknown) -> frozenset[str]:
         """Check the arguments other than the text; return the special tokens to recognise."""
         check_choice("errors", errors, OnUnknown, TokenizationError)
-        return allowed_tokens(self._table.special_tokens, allowed_special)
+        return allowed_tokens(self._encoder.steps.special_tokens, allowed_special)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Pickle only the arguments; tables, caches and kernels are rebuilt.
-        arguments = self._table.arguments()
-        return partial(Tokenizer, pretokenizer=self._pretokenizer.name, **arguments), ()
+        return partial(Tokenizer, **self._arguments()), ()
+
+    def _arguments(self) -> dict[str, Any]:
+        return self._table.arguments() | {
+            "pretokenizer": self._pretokenizer.name,
+            "added": self.added,
+            "spaces": self._own_spaces,
+            "leaves_out": bool(self._left_out),
+        }
 
     def __eq__(self, other: object) -> bool:
         # What the fingerprint has, which takes far longer.
         return (
             isinstance(other, Tokenizer)
             and self._pretokenizer.name == other._pretokenizer.name
+            and (self.added, self.spaces) == (other.added, other.spaces)
+            and self._left_out == other._left_out
             and self._table.encodes_as(other._table)
         )
 
@@ -506,8 +730,7 @@ def with_changes(tokenizer: Tokenizer, **changes: Any) -> Tokenizer:
     >>> with_changes(gpt2(), pretokenizer="none").pretokenizer.name
     'none'
     """
-    changes.setdefault("pretokenizer", tokenizer.pretokenizer.name)
-    return Tokenizer(**tokenizer.table.arguments() | changes)
+    return Tokenizer(**tokenizer._arguments() | changes)  # pyright: ignore[reportPrivateUsage]
 
 
 def extended(

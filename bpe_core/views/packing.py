@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from bpe_core.comparison import Stretches
 from bpe_core.counting import NEVER
-from bpe_core.formats import AcrossWordsTokenizer, LibraryEncoder, Spaces
 from bpe_core.pretokenizers import check_text
 from bpe_core.runs import TrainingRun, stop_sentence
 from bpe_core.tokenizer import Boundaries, Encoder, Tokenizer
@@ -166,13 +165,11 @@ def token_table(encoder: Encoder, ids: Iterable[int]) -> TableOfTokens:
     known = sorted(_with_parts(ids, parts))
     pairs = [parts.get(token_id) for token_id in known]
     special = set(encoder.special_tokens.values())
-    writer = encoder if isinstance(encoder, LibraryEncoder | AcrossWordsTokenizer) else None
-    if isinstance(encoder, Tokenizer) and encoder.pretokenizer.adds_space:
-        writer = AcrossWordsTokenizer(encoder, Spaces("always"))
+    written = [encoder.written(token_id) for token_id in known]
     return {
         "ids": known,
         "tokens": [token_for_browser(encoder.vocab[token_id]) for token_id in known],
-        "written": [] if writer is None else [writer.written(token_id) for token_id in known],
+        "written": written if any(each is not None for each in written) else [],
         "left": [-1 if pair is None else pair[0] for pair in pairs],
         "right": [-1 if pair is None else pair[1] for pair in pairs],
         "rank": [-1 if pair is None else ranks[pair] for pair in pairs],

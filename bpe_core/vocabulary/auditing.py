@@ -101,7 +101,7 @@ def uses_in_corpus(
     done = 0
     if corpus.word_counts is not None:
         counts = corpus.word_counts
-        if isinstance(tokenizer, Tokenizer):
+        if isinstance(tokenizer, Tokenizer) and tokenizer.merged_by is tokenizer:
             pretokens = count_pretokens(corpus, tokenizer.pretokenizer)
             return count_uses(tokenizer, pretokens, should_stop)
         for done, (word, count) in enumerate(counts.items()):

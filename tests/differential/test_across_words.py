@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from bpe_core.corpus import load_sample
-from bpe_core.formats import AcrossWordsTokenizer, open_encoder, read_description, run_by_library
-from bpe_core.tokenizer import BatchEncoder
+from bpe_core.formats import open_encoder, read_description, run_by_library
+from bpe_core.tokenizer import Encoder, Tokenizer
 from bpe_core.vocabulary import find_unreachable
 from tests.more_cases import first_of
 from tests.oracles import TOKENIZERS, merge_whole, one_at_a_time
@@ -58,17 +58,17 @@ def hostile_texts(n: int, seed: int) -> Iterator[str]:
 
 
 @cache
-def opened(name: str) -> AcrossWordsTokenizer:
+def opened(name: str) -> Tokenizer:
     encoder = open_encoder(FILES[name]).encoder
-    assert isinstance(encoder, AcrossWordsTokenizer), encoder
+    assert isinstance(encoder, Tokenizer), encoder
     return encoder
 
 
 @cache
-def library(name: str) -> BatchEncoder:
+def library(name: str) -> Encoder:
     file = FILES[name]
     encoder = run_by_library(read_description({file.name: file.read_bytes()}))
-    assert isinstance(encoder, BatchEncoder)
+    assert isinstance(encoder, Encoder)
     return encoder
 
 
@@ -116,7 +116,7 @@ def test_cuts_change_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", ["Llama 2", "Gemma 3"], indirect=True)
 def test_gemma_joins_across_the_one_space_that_its_merges_cross(name: str) -> None:
     ours = opened(name)
-    found = ours.tokenizer.pretokenizer.name, ours.written(ours.encode("x> </")[-1])
+    found = ours.pretokenizer.name, ours.written(ours.encode("x> </")[-1])
     assert found == {"Llama 2": ("sentencepiece", "▁</"), "Gemma 3": ("gemma3", ">▁</")}[name]
 
 
@@ -124,7 +124,7 @@ def test_gemma_joins_across_the_one_space_that_its_merges_cross(name: str) -> No
 @pytest.mark.parametrize("name", ["Llama 2"], indirect=True)
 def test_the_audit_finds_what_no_text_uses(name: str) -> None:
     llama = opened(name)
-    found = find_unreachable(llama.tokenizer)
+    found = find_unreachable(llama.merged_by)
     written = {llama.written(id) for id in found.unreachable}
     # Characters of ASCII that are tokens need no byte, and these are in no UTF-8.
     assert {"<0x41>", "<0xC0>", "<0xFF>"} <= written
@@ -146,5 +146,5 @@ def test_bytes_and_spaces_are_shown_as_the_file_writes_them() -> None:
 def _added(file: Path) -> list[dict[str, str]]:
     if file.suffix == ".json":
         return json.loads(file.read_bytes())["added_tokens"]
-    special = opened(next(name for name, each in FILES.items() if each == file)).tokenizer
+    special = opened(next(name for name, each in FILES.items() if each == file)).merged_by
     return [{"content": text} for text in special.special_tokens]

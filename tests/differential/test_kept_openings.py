@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.formats import OwnEncoder
 from bpe_core.tokenizer import StoredTable
 from tests.differential.test_across_words import hostile_texts
 from tests.more_cases import first_of
@@ -37,7 +36,7 @@ def test_a_second_opening_encodes_as_the_first(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     first, second = (bpe.open_encoder(TOKENIZERS / name) for _ in range(2))
     own = second.encoder
-    merges = own.tokenizer if isinstance(own, OwnEncoder) else own
+    merges = own
     assert isinstance(merges, bpe.Tokenizer)
     assert isinstance(merges.table, StoredTable)
     assert (first.provenance, first.special_tokens) == (second.provenance, second.special_tokens)

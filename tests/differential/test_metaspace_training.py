@@ -27,7 +27,7 @@ from tokenizers import models, pre_tokenizers, trainers
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
 from bpe_core.counting import count_pretokens
-from bpe_core.formats import AcrossWordsTokenizer, dumps, load, save
+from bpe_core.formats import dumps, load, save
 from bpe_core.trainers import train_reference
 from bpe_core.vocabulary import find_unreachable
 from tests.differential.test_across_words import hostile_texts
@@ -137,7 +137,7 @@ def test_both_files_give_the_ids_of_their_libraries(readers: tuple[Path, Path]) 
     peer.encode_special_tokens = True
     opened = [bpe.open_encoder(path).encoder for path in readers]
     for encoder in opened:
-        assert isinstance(encoder, AcrossWordsTokenizer)
+        assert isinstance(encoder, bpe.Tokenizer)
         assert load(readers[opened.index(encoder)]) == tokenizer
     for text in ["", " ", "\x00", *hostile_texts(3_000, seed=7)]:
         ids = tokenizer.encode(text)

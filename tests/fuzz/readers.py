@@ -61,7 +61,7 @@ class _Upload(io.BytesIO):
 def _open(files: Mapping[str, bytes]) -> object:
     opened = open_files(files, pretokenizer="gpt2" if "a.tiktoken" in files else None)
     ids = opened.encode(_TEXT)
-    if isinstance(opened.encoder, bpe.Tokenizer) and not opened.encoder.pretokenizer.drops_text:
+    if isinstance(opened.encoder, bpe.Tokenizer) and opened.encoder.spells_text:
         assert opened.encoder.decode(ids) == _TEXT
     return opened.segments(_TEXT)
 

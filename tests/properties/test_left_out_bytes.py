@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.formats import ForeignTokenizer, NativeTokenizer
+from bpe_core.formats import ForeignTokenizer
 from bpe_core.formats.patterns import BY_REGEX, FALCON, STEPS
-from bpe_core.tokenizer import CompiledEncoder
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer import CompiledEncoder, Kernels, TextEncoder, Tokenizer
 from bpe_core.unicode import to_printable
 from tests.foreign_models import library_encoder, native_encoder
 from tests.strategies import hostile_texts
@@ -84,17 +85,31 @@ def test_ids_and_segments_equal_the_library(described: dict[str, Any], text: str
 def test_kernels_leave_bytes_out_as_plain_python_does(
     described: dict[str, Any], some: list[str], times: int
 ) -> None:
-    tokenizer = native_encoder(described)._complete
-    encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
+    tokenizer = native_encoder(described)
+    encoder = compiled(tokenizer)
     for text in [*some, "".join(some) * times]:
         for left_out in (LACKING, b"\x01", b"ab"):
             ids = encoder.encode(text, left_out=left_out)
-            assert ids.tolist() == tokenizer.encoder.encode_without(text, left_out).tolist()
+            assert ids.tolist() == encode_without(tokenizer, text, left_out)
+
+
+def compiled(tokenizer: Tokenizer) -> CompiledEncoder:
+    """Return kernels for texts as they are cut, with ids for missing bytes."""
+    cut = get_pretokenizer(tokenizer.pretokenizer.cut)
+    return CompiledEncoder(tokenizer.table.with_all_bytes(), cut)
+
+
+def encode_without(tokenizer: Tokenizer, text: str, left_out: bytes) -> list[int]:
+    """Return the ids of words without some bytes of ASCII, one word after another."""
+    cut, gone = get_pretokenizer(tokenizer.pretokenizer.cut), dict.fromkeys(left_out)
+    table = tokenizer.table.with_all_bytes()
+    encoder = TextEncoder(table, cut, Kernels(table, cut))
+    return [id for word in cut.split(text) for id in encoder.word_ids[word.translate(gone)]]
 
 
 def both(
     lacking: bytes, tokens: list[str], merges: list[str], cut: str = "gpt2", whole: bool = False
-) -> tuple[NativeTokenizer, ForeignTokenizer]:
+) -> tuple[Tokenizer, ForeignTokenizer]:
     known = [to_printable(bytes([byte])) for byte in range(256) if byte not in lacking]
     described = {
         "added_tokens": [],
@@ -118,7 +133,7 @@ def test_merges_join_what_was_on_both_sides(text: str) -> None:
     native, library = both(b".", ["--", "aa"], ["- -", "a a"])
     assert native.encode(text) == library.encode(text)
     long = (text + " x ") * (600_000 // (len(text) + 3))  # enough for several blocks
-    in_blocks = CompiledEncoder(native._complete.table, native._complete.pretokenizer)
+    in_blocks = compiled(native)
     for n_threads in (1, 2):
         assert in_blocks.encode(long, n_threads, left_out=b".").tolist() == library.encode(long)
 
@@ -132,7 +147,7 @@ def test_words_that_lose_all_bytes_do_not_overfill_a_buffer() -> None:
 def test_words_longer_than_a_buffer_of_the_scanner_lose_bytes_too() -> None:
     native, library = both(b".", ["--", "aa"], ["- -", "a a"])
     text = "--." * 20_000 + " aaa " + "a" * 30_000
-    encoder = CompiledEncoder(native._complete.table, native._complete.pretokenizer)
+    encoder = compiled(native)
     assert encoder.encode(text, left_out=b".").tolist() == library.encode(text)
 
 
@@ -140,8 +155,8 @@ def test_merges_join_nothing_that_a_step_cut_between_bytes() -> None:
     native, library = both(b"\xf2", ["²³"], ["² ³"], "falcon")
     text = "💲\U000b3000"  # F0 9F 92 B2, F2 B3 80 80
     assert native.encode(text) == library.encode(text)
-    by_kernels = CompiledEncoder(native._complete.table, native._complete.pretokenizer)
-    assert max(by_kernels.encode(text, left_out=native._left_out)) > max(native.vocab)
+    by_kernels = compiled(native)
+    assert by_kernels.encode(text, left_out=native.left_out).tolist() != native.encode(text)
     assert [native.vocab[id] for id in native.encode(text)][3:5] == [b"\xb2", b"\xb3"]
 
 
@@ -159,4 +174,4 @@ def test_bytes_are_left_out_of_words_that_end_only_before_spaces(cut: str) -> No
     encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
     ids = encoder.encode("a\tb ab", left_out=b"\t").tolist()
     assert ids.count(256) == 2
-    assert ids == tokenizer.encoder.encode_without("a\tb ab", b"\t").tolist()
+    assert ids == encode_without(tokenizer, "a\tb ab", b"\t")

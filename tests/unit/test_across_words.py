@@ -12,10 +12,10 @@ import pytest
 import tokenizers
 
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.formats import AcrossWordsTokenizer, dumps, loads
+from bpe_core.formats import dumps, loads
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.sentencepiece_model import BYTE, NORMAL, UNKNOWN, Piece, write_model
-from bpe_core.tokenizer import NamedEncoder
+from bpe_core.tokenizer import NamedEncoder, Tokenizer
 from tests.commands import run, succeed
 
 REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
@@ -105,7 +105,7 @@ def test_ids_and_places_are_those_of_the_library(
         added("Y", first + 1, special=False),
     ]
     named = opened(file)
-    assert isinstance(named.encoder, AcrossWordsTokenizer), named.provenance
+    assert isinstance(named.encoder, Tokenizer), named.provenance
     peer = tokenizers.Tokenizer.from_str(json.dumps(file))
     for text in TEXTS:
         expected = peer.encode(text, add_special_tokens=False)
@@ -251,7 +251,7 @@ def test_parts_that_no_file_has_are_refused(part: dict[str, Any], message: str |
 def test_ids_become_the_text_that_the_library_makes_of_them(parts: Mapping[str, Any]) -> None:
     file = described(**parts)
     ours = opened(file).encoder
-    assert isinstance(ours, AcrossWordsTokenizer)
+    assert isinstance(ours, Tokenizer)
     theirs = tokenizers.Tokenizer.from_str(json.dumps(file))
     for text in TEXTS:
         ids = ours.encode(text, "all")
@@ -270,7 +270,7 @@ def test_a_special_token_keeps_its_meta() -> None:
     peer = tokenizers.Tokenizer.from_str(json.dumps(file))
     plain = loads({"tokenizer.json": json.dumps(file).encode()})
     ours = opened(file).encoder
-    assert isinstance(ours, AcrossWordsTokenizer)
+    assert isinstance(ours, Tokenizer)
     for text in ("ab <b▁of> ab", "ab <b of> ab"):
         ids = peer.encode(text, add_special_tokens=False).ids
         assert plain.encode(text, "all") == ours.encode(text, "all") == ids

@@ -19,7 +19,7 @@ from bpe_core.corpus import parallel_texts
 from bpe_core.formats import LibraryEncoder
 from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
-from bpe_core.tokenizer import BatchEncoder, NamedEncoder, TokenColumns
+from bpe_core.tokenizer import Encoder, NamedEncoder, TokenColumns
 
 SENTENCES = [sentence for text in parallel_texts() for sentence in text.sentences]
 GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
@@ -122,7 +122,7 @@ def test_all_bytes_of_a_character_get_its_place(kind: str, text: str) -> None:
 def test_an_encoder_takes_batches_whole_or_copied(name: str) -> None:
     tokenizer = encoder(name)
     copy = pickle.loads(pickle.dumps(tokenizer))  # noqa: S301 - pickled here
-    assert isinstance(tokenizer, BatchEncoder)
+    assert isinstance(tokenizer, Encoder)
     assert tokenizer.place_tokens([]) == []
     (a,), (b,) = tokenizer.place_tokens(["the 漢"]), copy.place_tokens(["the 漢"])
     for left, right in zip(a, b, strict=True):

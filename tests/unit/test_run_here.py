@@ -10,9 +10,10 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
-from bpe_core.formats import ForeignTokenizer, NativeTokenizer, write_huggingface
+from bpe_core.formats import ForeignTokenizer, dumps, write_huggingface
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.tokenizer import boundaries
+from bpe_core.types import Format
 from tests.foreign_models import library_encoder, native_encoder
 from ui.tokenizers.normalized import NormalizedPiece, list_changes
 
@@ -41,7 +42,7 @@ def described(added: list[tuple[str, bool, bool]] | None = None, **parts: Any) -
     return found
 
 
-def both(of: dict[str, Any]) -> tuple[NativeTokenizer, ForeignTokenizer]:
+def both(of: dict[str, Any]) -> tuple[bpe.Tokenizer, ForeignTokenizer]:
     return native_encoder(of), library_encoder(of)
 
 
@@ -65,9 +66,8 @@ def test_added_tokens_and_normal_forms_equal_the_library(text: str, normalizer: 
 def test_tokens_of_normalized_text_are_placed_without_the_library(text: str) -> None:
     of = described([("<a>", False, False), ("<b>", True, False)], normalizer=NFC)
     native, _ = both(of)
-    alone = NativeTokenizer(native.tokenizer, b"", native.added)
     for allowed in ((), "all"):
-        placed = alone.segments(text, allowed)
+        placed = native.segments(text, allowed)
         assert [part.id for part in placed] == native.encode(text, allowed)
         starts, ends = [part.byte_start for part in placed], [part.byte_end for part in placed]
         assert [*starts, len(text.encode())] == [0, *ends]
@@ -85,13 +85,20 @@ def test_bytes_that_are_not_tokens_are_dropped_as_by_the_library(text: str) -> N
     assert native.segments(text)[-1].byte_end == len(text.encode())
 
 
-def test_a_missing_byte_of_every_script_is_refused() -> None:
+def test_a_missing_byte_of_every_script_is_left_out() -> None:
     of = described()
     gone = {"Ģ"}  # 0x80
     kept = {t: i for t, i in of["model"]["vocab"].items() if not gone & set(t)}
     of["model"] |= {"vocab": kept, "merges": []}
-    with pytest.raises(bpe.FormatError, match="0x80"):
-        native_encoder(of)
+    native, library = both(of)
+    for text in ("\u0400", "h\u0400\u1000 \U00010000hug", "hugs"):
+        assert native.encode(text) == library.encode(text)
+        placed = native.segments(text)
+        assert [part.id for part in placed if part.id is not None] == native.encode(text)
+        assert (
+            b"".join(text.encode()[each.byte_start : each.byte_end] for each in placed).decode()
+            == text
+        )
 
 
 @pytest.mark.parametrize("normalizer", [{"type": "Lowercase"}, {"type": "Prepend", "prepend": "a"}])
@@ -104,7 +111,7 @@ def test_other_normalizers_stay_with_the_library(normalizer: dict[str, str]) -> 
 def test_a_file_says_what_comes_before_the_merges() -> None:
     of = described([("<a>", False, False)], normalizer=NFC)
     opened = open_files({"tokenizer.json": json.dumps(of).encode()})
-    assert isinstance(opened.encoder, NativeTokenizer)
+    assert isinstance(opened.encoder, bpe.Tokenizer)
     assert opened.provenance == (
         "Pre-tokenizer gpt2, encoded exactly by bpe_core. 1 added token is found in ordinary "
         "text. Text is normalized first (NFC)."
@@ -136,3 +143,44 @@ def test_what_a_normalizer_changes_is_told() -> None:
     assert [each for each in list_changes(native, "cafe\u0301 x") if each.is_changed] == [
         NormalizedPiece("e\u0301", "é")
     ]
+
+
+STEPS: dict[str, dict[str, Any]] = {
+    "added": {"added": [("<a>", False, False), ("<b>", True, False)]},
+    "normalizer": {"normalizer": NFC},
+    "both": {"added": [("<a>", False, True)], "normalizer": NFC},
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("format", ["native", "huggingface"])
+def test_steps_are_written_and_read_again(name: str, format: Format) -> None:
+    native = native_encoder(described(**STEPS[name]))
+    again = open_files(dumps(native, format)).encoder
+    assert again.fingerprint == native.fingerprint
+    for text in TEXTS:
+        assert again.encode(text, "all") == native.encode(text, "all")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("added", "added tokens are found in any text"), ("normalizer", "to NFC")]
+)
+@pytest.mark.parametrize("format", ["gpt2", "tiktoken", "gguf"])
+def test_a_format_names_the_step_that_it_cannot_hold(name: str, said: str, format: Format) -> None:
+    native = native_encoder(described(**STEPS[name]))
+    with pytest.raises(bpe.ConfigError, match=f"cannot express that .*{said}"):
+        dumps(native, format)
+
+
+def test_bytes_that_are_left_out_are_written_and_read_again() -> None:
+    of = described()
+    of["model"]["vocab"] = {t: i for t, i in of["model"]["vocab"].items() if "ĉ" not in t}
+    of["model"]["merges"] = [m for m in of["model"]["merges"] if "ĉ" not in str(m)]
+    native = native_encoder(of)
+    assert native.left_out == b"\t"
+    formats: tuple[Format, ...] = ("native", "huggingface")
+    for format in formats:
+        assert open_files(dumps(native, format)).encoder == native
+    with pytest.raises(bpe.ConfigError, match="bytes that are not tokens are left out"):
+        dumps(native, "gguf")
+    assert [word.text for word in native.explain("a\tb")] == ["a", "b"]

@@ -9,7 +9,6 @@ import numpy as np
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.formats import AcrossWordsTokenizer
 from bpe_core.runs import times
 from bpe_core.tokenizer import (
     Encoder,
@@ -76,13 +75,9 @@ def word_steps(reading: OwnReading, encoder: Encoder, index: int) -> WordSteps:
         return WordSteps("", (), "This text is in no token, so nothing was merged.")
     if token_id in encoder.special_tokens.values():
         return WordSteps("", (), "Special tokens are matched whole, without merges.")
-    own = encoder.plain
-    if isinstance(encoder, AcrossWordsTokenizer):
-        return _steps_across_words(reading, encoder, index)
+    own = encoder.merged_by
     if own is None:
         note = f"{encoder.engine} encodes with this tokenizer and does not report its steps."
-        if encoder.merged_by is not None:
-            note = "This tokenizer changes the text before it merges, so its steps are not shown."
         return WordSteps("", (), note)
     if token_id in own.special_tokens.values():
         return WordSteps("", (), "Added tokens are found in any text, before the merges.")
@@ -131,25 +126,10 @@ def origin_in_run(run_id: str, token_id: int) -> TokenOriginData:
 
 
 def _steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> WordSteps:
-    find = _written_word if tokenizer.pretokenizer.adds_space else _word_around
-    word, is_cut = find(reading, tokenizer, index)
+    word, is_cut = _word_around(reading, tokenizer, index)
     if is_cut:
         return WordSteps(word, (), "The shown text ends inside this pre-token.")
     return _list_steps(word, tokenizer)
-
-
-def _steps_across_words(
-    reading: OwnReading, encoder: AcrossWordsTokenizer, index: int
-) -> WordSteps:
-    """Return the steps around a segment, with a space for ▁, and for the one put in front."""
-    begin = int(reading.found.byte_ends[index - 1]) if index else 0
-    place = len(reading.text.encode()[:begin].decode(errors="ignore"))
-    word = encoder.word_around(reading.text, place)
-    if not word:
-        return WordSteps("", (), "Added tokens are found in any text, before the merges.")
-    if not reading.is_all and reading.text.endswith(word):
-        return WordSteps(word, (), "The shown text ends inside this word.")
-    return _list_steps(word, encoder.tokenizer)
 
 
 def _list_steps(word: str, tokenizer: Tokenizer) -> WordSteps:
@@ -196,36 +176,28 @@ def _lines(run_id: str, token_id: int) -> tuple[tuple[OriginLine, ...], str]:
 
 
 def _word_around(reading: OwnReading, tokenizer: Tokenizer, index: int) -> tuple[str, bool]:
-    """Return the pre-token around a segment, and whether the shown text ends inside it."""
+    """Return the pre-token around a segment, and whether the shown text ends inside it.
+
+    It is the pre-token that is merged: with the space that is put in front of it, and in the normal
+    form that its tokens spell.
+    """
     found = reading.found
-    starts = np.flatnonzero(found.starts_pretoken)
+    ids: list[int] = found.ids.tolist()
+    ends = [0, *found.byte_ends.tolist()]
+    content = tokenizer.table.content
+    starts = np.flatnonzero(found.starts_pretoken).tolist()
     # An end-of-word marker on its own starts no pre-token: it belongs to the word before it.
     k = int(np.searchsorted(starts, index, "right")) - 1
-    first = int(starts[k]) if k >= 0 else 0
+    first = starts[k] if k >= 0 else 0
     is_last = k + 1 >= len(starts)
-    stop = len(found.ids) if is_last else int(starts[k + 1])
-    begin = int(found.byte_ends[first - 1]) if first else 0
-    piece = reading.text.encode()[begin : int(found.byte_ends[stop - 1])].decode()
-    if tokenizer.drops_text:
-        spans = tokenizer.pretokenizer.spans(piece)
-        piece = piece[spans[0][0] : spans[0][1]] if spans else piece
-    return piece, is_last and not reading.is_all
-
-
-def _written_word(reading: OwnReading, tokenizer: Tokenizer, index: int) -> tuple[str, bool]:
-    """Return what `_word_around` does if each word begins with a space, put in front or not.
-
-    That space may be in no place of the text, but only the first token of a word has one.
-    """
-    vocab, special = tokenizer.vocab, tokenizer.special_tokens.values()
-    ids: list[int] = reading.found.ids.tolist()
-    first, stop = index, index + 1
-    while not vocab[ids[first]].startswith(b" "):
-        first -= 1
-    while stop < len(ids) and ids[stop] not in special and not vocab[ids[stop]].startswith(b" "):
-        stop += 1
-    word = b"".join(vocab[id] for id in ids[first:stop]).decode(errors="replace")
-    return word, stop == len(ids) and not reading.is_all
+    stop = len(ids) if is_last else starts[k + 1]
+    text = reading.text.encode()
+    pieces = [
+        content[ids[at]] if ids[at] >= 0 else text[ends[at] : ends[at + 1]]
+        for at in range(first, stop)
+        if ids[at] >= 0 or not tokenizer.drops_text
+    ]
+    return b"".join(pieces).decode(errors="replace"), is_last and not reading.is_all
 
 
 def _rows(explained: Explanation, tokenizer: Tokenizer) -> Iterator[SymbolRow]:

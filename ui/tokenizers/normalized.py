@@ -9,8 +9,7 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.formats import PlacingEncoder
-from bpe_core.tokenizer import Encoder, Tokenizer
+from bpe_core.tokenizer import Encoder
 from bpe_core.unicode import META
 from ui.components import normalized_text
 from ui.look import plain_markdown
@@ -110,8 +109,6 @@ def list_changes(encoder: Encoder, text: str) -> list[NormalizedPiece]:
     >>> list_changes(gpt2(), "ﬁ")
     []
     """
-    if not isinstance(encoder, PlacingEncoder | Tokenizer):
-        return []
     shown = text[:MAX_CHARACTERS]
     try:
         pieces = normalized_pieces(shown, encoder.normalized(shown))

@@ -12,7 +12,7 @@ from typing import Final
 
 from bpe_core.errors import BpeError, ConfigError
 from bpe_core.formats.across_words import reads_as
-from bpe_core.formats.description import Given, refuse_normalizer
+from bpe_core.formats.description import Given, refuse_steps
 from bpe_core.formats.gguf.gguf_cuts import FAMILIES
 from bpe_core.formats.gguf.gguf_header import (
     ARRAY,
@@ -106,7 +106,7 @@ def find_pre(tokenizer: Tokenizer) -> str:
     >>> find_pre(gpt2())
     'gpt-2'
     """
-    refuse_normalizer(tokenizer, "GGUF")
+    refuse_steps(tokenizer, "GGUF")
     name, whole_words_first = tokenizer.pretokenizer.name, tokenizer.table.whole_words_first
     if tokenizer.base != "bytes" or tokenizer.end_of_word is not None:
         raise ConfigError(

@@ -3,11 +3,11 @@
 A tokenizer.json is encoded by `bpe_core` if all of this holds, and by `tokenizers` otherwise:
 
 - the model is BPE over bytes, without options that plain byte-pair encoding cannot do; bytes that
-  are not tokens are dropped here, or the text is left to the library;
-- the normalizer is a form of Unicode or none (see `run_here`), and the pre-tokenizer is a named
+  are not tokens are left out;
+- the normalizer is a form of Unicode or none (see `normalizers`), and the pre-tokenizer is a named
   one, since regex engines differ;
 - or the model is BPE over characters with bytes for all others, and only spaces are written as ▁
-  before it merges across words (see `run_across_words`);
+  before it merges across words (see `before_merging`);
 - a probe of many scripts and of the vocabulary's own tokens gives the same ids as `tokenizers`, if
   that is installed. Published files, recognised by their SHA-256, are compared by the tests
   instead.
@@ -25,20 +25,15 @@ from importlib.util import find_spec
 
 from bpe_core.checks import counted
 from bpe_core.errors import BpeError, ConfigError, FormatError
-from bpe_core.formats.across_words import find_plain_cut
 from bpe_core.formats.checking.probe import PROBE, keep_merges_within, last_tokens
 from bpe_core.formats.description import Description, check_not_overruled, plain_tokenizer
 from bpe_core.formats.huggingface import for_library, library_source, why_otherwise
-from bpe_core.formats.running.before_merging import found_in_one_search
-from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
 from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer, encode_once
-from bpe_core.formats.running.run_here import NativeTokenizer
-from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer
+from bpe_core.pretokenizers import found_in_one_search
+from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, find_plain_cut
 from bpe_core.unicode import to_printable
-
-Own = Tokenizer | NativeTokenizer | AcrossWordsTokenizer
 
 
 def choose_engine(
@@ -94,33 +89,28 @@ def build_encoder(chosen: Description) -> NamedEncoder:
     return NamedEncoder(chosen.name, encoder, chosen.provenance, chosen.chat)
 
 
-def run_here(read: Description) -> Own:
-    """Build the encoder that runs here; raises `FormatError` with the reason if there is none."""
+def run_here(read: Description) -> Tokenizer:
+    """Build the tokenizer that runs here; raises `FormatError` with the reason if there is none."""
     if read.library == "bpe_core":
         return build_tokenizer(read)
     tokenizer = plain_tokenizer(read)
+    cut, added = tokenizer.pretokenizer, tuple(read.added_tokens)
     if read.spaces is not None:
-        return AcrossWordsTokenizer(tokenizer, read.spaces, read.added_tokens)
+        return Tokenizer.from_table(tokenizer.table, cut.name, added, read.spaces)
     if tokenizer.base != "bytes":
         raise FormatError(
             f"Its alphabet has {counted(len(tokenizer.base_ids), tokenizer.base[:-1])}, not all "
             f"256 bytes, and the library decides what happens to the others."
         )
-    if tokenizer.pretokenizer.cut.startswith("regex:"):
+    if cut.cut.startswith("regex:"):
         raise FormatError(
             "Its pre-tokenizer is a regular expression, which regex engines may read differently."
         )
-    is_plain = (
-        tokenizer.pretokenizer.normalizer is None
-        and all(each.is_special for each in read.added_tokens)
-        and found_in_one_search(read.added_tokens)
-    )
-    if is_plain and tokenizer.table.complete:
-        return tokenizer
-    # Only a text with bytes that are not tokens needs the library.
-    source = b"" if tokenizer.table.complete else library_source(read)
-    native = NativeTokenizer(tokenizer, source, read.added_tokens)
-    return tokenizer if is_plain and not native.may_lack_bytes else native
+    # Without a normalizer, it doesn't matter in which text special tokens are looked for.
+    is_one_text = cut.normalizer is None or not any(each.is_normalized for each in added)
+    if is_one_text and all(each.is_special for each in added) and found_in_one_search(added):
+        added = ()
+    return Tokenizer.from_table(tokenizer.table, cut.name, added, leaves_out=True)
 
 
 def build_tokenizer(described: Description, *, across_words: bool = False) -> Tokenizer:
@@ -177,7 +167,7 @@ def run_by_library(read: Description) -> Encoder:
     return TiktokenTokenizer(read.ranks.ids, read.ranks.pattern, read.ranks.special_tokens)
 
 
-def _exact_own(read: Description) -> tuple[Own | None, str]:
+def _exact_own(read: Description) -> tuple[Tokenizer | None, str]:
     """Return the encoder that runs here exactly, or None and the reason."""
     try:
         own = run_here(read)
@@ -185,9 +175,9 @@ def _exact_own(read: Description) -> tuple[Own | None, str]:
         if read.library == "bpe_core":
             raise
         return None, read.why_not or str(error)
-    # Without the library, plain merges still run: only the comparison with it is left out.
-    is_plain = not isinstance(own, NativeTokenizer) and find_spec(read.library) is None
-    if read.library not in ("tokenizers", "sentencepiece") or read.is_known or is_plain:
+    # Without the library, merges still run: only the comparison with it is left out.
+    is_alone = find_spec(read.library) is None and own.pretokenizer.normalizer is None
+    if read.library not in ("tokenizers", "sentencepiece") or read.is_known or is_alone:
         return own, ""
     probe = PROBE + last_tokens(own.merged_by, 2_000)
     if own.encode(probe) == _encode_by_library(read, own, probe):
@@ -195,45 +185,40 @@ def _exact_own(read: Description) -> tuple[Own | None, str]:
     return None, "Its merges alone encode a probe of many scripts differently."
 
 
-def _encode_by_library(read: Description, own: Own, text: str) -> list[int]:
+def _encode_by_library(read: Description, own: Tokenizer, text: str) -> list[int]:
     """Return the ids that the library gives a text, opened only to encode this one."""
     if read.parsed is None:
         return run_by_library(read).encode(text)
     normalized = own.normalized(text)
-    is_across = isinstance(own, AcrossWordsTokenizer)
-    written = normalized if is_across else to_printable(normalized.encode())
+    written = normalized if own.spaces is not None else to_printable(normalized.encode())
     return encode_once(for_library(keep_merges_within(read.parsed, written)).decode(), text)
 
 
 def _chosen_own(
-    read: Description, own: Own, pretokenizer: str | None
+    read: Description, own: Tokenizer, pretokenizer: str | None
 ) -> tuple[Description, NamedEncoder]:
     if read.names_cut:
         check_not_overruled(read.name, own.merged_by, pretokenizer, None)
     is_compared = bool(read.origin) or read.library != "bpe_core"
     provenance = _joined(read.origin, _how(own, "encoded exactly" if is_compared else "encoded"))
-    source = own.source if isinstance(own, NativeTokenizer) else b""
-    chosen = replace(read, provenance=provenance, ranks=None, source=source, parsed=None)
-    if isinstance(own, Tokenizer):
-        chosen = replace(chosen, library="bpe_core", added_tokens=())
+    chosen = replace(read, provenance=provenance, ranks=None, source=b"", parsed=None)
     return chosen, NamedEncoder(read.name, own, provenance, read.chat)
 
 
-def _how(own: Own, encoded: str) -> str:
+def _how(own: Tokenizer, encoded: str) -> str:
     """Return how text is encoded here, in sentences."""
-    if isinstance(own, Tokenizer):
-        return f"Pre-tokenizer {own.pretokenizer.name}, {encoded} by bpe_core."
-    tokenizer = own.tokenizer
-    if isinstance(own, AcrossWordsTokenizer):
-        return f"Merges go across words, {encoded} by bpe_core; {own.normalizer_name}."
-    parts = [f"Pre-tokenizer {tokenizer.pretokenizer.cut}, {encoded} by bpe_core."]
-    if n_ordinary := len(tokenizer.special_tokens) - len(own.special_tokens):
+    cut = own.pretokenizer
+    if own.spaces is not None and not cut.adds_space:
+        put_in_front = "" if own.spaces.prefix == "never" else ", one put in front"
+        return f"Merges go across words, {encoded} by bpe_core; spaces as ▁{put_in_front}."
+    parts = [f"Pre-tokenizer {cut.cut}, {encoded} by bpe_core."]
+    if n_ordinary := sum(not each.is_special for each in own.added):
         some = "token is" if n_ordinary == 1 else "tokens are"
         parts.append(f"{n_ordinary:,} added {some} found in ordinary text.")
-    if own.normalizer_name:
-        parts.append(f"Text is normalized first ({own.normalizer_name}).")
-    if own.may_lack_bytes:
-        parts.append(f"Its alphabet has {len(tokenizer.base_ids):,} bytes, and others are dropped.")
+    if cut.normalizer is not None:
+        parts.append(f"Text is normalized first ({cut.normalizer.name}).")
+    if own.left_out:
+        parts.append(f"Its alphabet has {len(own.base_ids):,} bytes, and others are dropped.")
     return _joined(*parts)
 
 

@@ -15,15 +15,13 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bpe_core.chat import ChatTemplate
 from bpe_core.files import Kept, can_keep, find_kept, hash_package, keep
 from bpe_core.kernels import kernels_are_ready
+from bpe_core.pretokenizers import AddedToken, Spaces
 from bpe_core.tokenizer import NamedEncoder, StoredTable, Tokenizer, can_store, table_to_arrays
-
-if TYPE_CHECKING:
-    from bpe_core.tokenizer import Encoder
 
 MIN_BYTES: Final = 200_000
 """The size of files from which they are kept; smaller ones open in 0.1 s."""
@@ -74,14 +72,8 @@ def _to_keep(opened: NamedEncoder) -> Kept | None:
     Nothing is kept of one that another library runs. Without a folder to keep them in, the tables
     of kernels are not built: that takes as long as opening the file.
     """
-    # Imported when needed: the next process may need none of them.
-    from bpe_core.formats.running.base_encoders import OwnEncoder
-    from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
-    from bpe_core.formats.running.run_here import NativeTokenizer
-
-    encoder = opened.encoder
-    tokenizer = encoder.merged_by
-    if tokenizer is None or not can_store(tokenizer.table) or not can_keep():
+    tokenizer = opened.encoder
+    if not isinstance(tokenizer, Tokenizer) or not can_store(tokenizer.table) or not can_keep():
         return None
     table, arrays = table_to_arrays(tokenizer.table)
     facts: dict[str, Any] = {
@@ -92,16 +84,14 @@ def _to_keep(opened: NamedEncoder) -> Kept | None:
     }
     if (chat := opened.chat) is not None:
         facts["chat"] = asdict(chat)
-    if isinstance(encoder, OwnEncoder):
-        facts["added"] = [list(each) for each in encoder.added]
-    if isinstance(encoder, AcrossWordsTokenizer):
-        facts["spaces"] = [encoder.spaces.prefix, encoder.spaces.if_missing]
-    if isinstance(encoder, NativeTokenizer):
-        import numpy as np
-
-        arrays["source"] = np.frombuffer(encoder.source, np.uint8)
-    is_own = isinstance(encoder, AcrossWordsTokenizer | NativeTokenizer)
-    tables = (encoder if is_own else tokenizer.encoder).kernels.tables_to_keep()
+    if tokenizer.added:
+        facts["added"] = [list(each) for each in tokenizer.added]
+    if tokenizer.spaces is not None and not tokenizer.pretokenizer.adds_space:
+        facts["spaces"] = asdict(tokenizer.spaces)
+    if tokenizer.left_out:
+        facts["leaves_out"] = True
+    # Those of kernels that need ids for missing bytes are not the table's.
+    tables = {} if tokenizer.left_out else tokenizer.encoder.kernels.tables_to_keep()
     return Kept(facts, arrays | {f"{_TABLES}{name}": array for name, array in tables.items()})
 
 
@@ -113,24 +103,12 @@ def _to_encoder(kept: Kept) -> NamedEncoder:
         if name.startswith(_TABLES)
     }
     table = StoredTable(facts["table"], kept.arrays, tables)
-    tokenizer = Tokenizer.from_table(table, facts["pretokenizer"])
+    tokenizer = Tokenizer.from_table(
+        table,
+        facts["pretokenizer"],
+        [AddedToken(*each) for each in facts.get("added", ())],
+        Spaces(**facts["spaces"]) if "spaces" in facts else None,
+        leaves_out=facts.get("leaves_out", False),
+    )
     chat = ChatTemplate(**facts["chat"]) if "chat" in facts else None
-    return NamedEncoder(facts["name"], _add_steps(tokenizer, kept), facts["provenance"], chat)
-
-
-def _add_steps(tokenizer: Tokenizer, kept: Kept) -> Encoder:
-    """Return the encoder that also does what comes before the merges."""
-    facts: Mapping[str, Any] = kept.facts
-    if "added" not in facts:
-        return tokenizer
-    from bpe_core.formats.running.before_merging import AddedToken
-
-    added = [AddedToken(*each) for each in facts["added"]]
-    if "spaces" in facts:
-        from bpe_core.formats.running.before_merging import Spaces
-        from bpe_core.formats.running.run_across_words import AcrossWordsTokenizer
-
-        return AcrossWordsTokenizer(tokenizer, Spaces(*facts["spaces"]), added)
-    from bpe_core.formats.running.run_here import NativeTokenizer
-
-    return NativeTokenizer(tokenizer, kept.arrays["source"].tobytes(), added)
+    return NamedEncoder(facts["name"], tokenizer, facts["provenance"], chat)

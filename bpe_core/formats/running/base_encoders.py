@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
@@ -16,8 +13,6 @@ from numpy.typing import NDArray
 
 from bpe_core.checks import check_choice, several
 from bpe_core.errors import BpeError, TokenizationError
-from bpe_core.formats.running.before_merging import AddedToken
-from bpe_core.formats.running.offsets_to_segments import columns_to_segments
 from bpe_core.pretokenizers import AllowedSpecial, check_text
 from bpe_core.tokenizer import (
     DecodeStream,
@@ -25,10 +20,10 @@ from bpe_core.tokenizer import (
     TokenColumns,
     Tokenizer,
     check_ids,
+    columns_to_segments,
     decode_utf8,
-    token_widths,
 )
-from bpe_core.types import Explanation, Immutable, Segment
+from bpe_core.types import Immutable, Segment
 
 _PLACE: Final = re.compile(r"line (\d+),? column (\d+)")
 
@@ -187,76 +182,6 @@ class LibraryEncoder(PlacingEncoder):
     def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
         """Return the bytes of ids; raises `InvalidTokenIdError` for an unknown id."""
         return b"".join(map(self._vocab.__getitem__, check_ids(ids, self._vocab)))
-
-
-class OwnEncoder(PlacingEncoder):
-    """Base class of the encoders that change or cut a text here, and then merge it.
-
-    `tokenizer` holds the merges, and `added` are the tokens that are found in a text first.
-    `steps` is what else is done to a text, as a JSON value.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> encoder = OwnEncoder(gpt2(), ())
-    >>> encoder.engine, encoder.vocab_size, encoder.special_tokens
-    ('bpe_core', 50257, {})
-    """
-
-    normalizer_name: str = ""
-    """How a text is changed before it is merged; empty if it is not."""
-
-    def __init__(
-        self, tokenizer: Tokenizer, added: Sequence[AddedToken], steps: object = None
-    ) -> None:
-        self.tokenizer = tokenizer
-        self.added = tuple(added)
-        self.special_tokens = {each.text: each.id for each in self.added if each.is_special}
-        self._steps = steps
-
-    @property
-    def vocab(self) -> Mapping[int, bytes]:
-        """Each id's bytes."""
-        return self.tokenizer.vocab
-
-    @property
-    def vocab_size(self) -> int:
-        """The number of tokens, including added ones."""
-        return self.tokenizer.vocab_size
-
-    @property
-    def merged_by(self) -> Tokenizer:
-        """The tokenizer whose merges make the tokens, with added tokens as special ones."""
-        return self.tokenizer
-
-    @property
-    def plain(self) -> Tokenizer | None:
-        """The tokenizer of the merges; None if text is changed before they get it."""
-        return None if self.normalizer_name else self.tokenizer
-
-    @property
-    def fingerprint(self) -> str:
-        """The SHA-256, in hexadecimal, of everything that affects encoding."""
-        return self._fingerprint
-
-    @cached_property
-    def _fingerprint(self) -> str:
-        parts = [self.tokenizer.fingerprint, [list(each) for each in self.added], self._steps]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-    def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
-        """Return the bytes of ids; raises `InvalidTokenIdError` for an unknown id."""
-        return self.tokenizer.decode_bytes(ids)
-
-    def explain(self, text: str) -> list[Explanation]:
-        """Return the symbols of each word and the merges applied to them, in order.
-
-        Added tokens are left out. Raises what `encode` raises.
-        """
-        raise NotImplementedError
-
-    @cached_property
-    def widths(self) -> NDArray[np.int64]:
-        """int64[largest id + 1]: the number of bytes of each token."""
-        return token_widths(self.vocab)
 
 
 def listed_texts(texts: Iterable[str]) -> list[str]:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.tokenizer import TokenColumns
-from bpe_core.types import Segment
 from bpe_core.unicode import byte_offsets
 
 
@@ -57,36 +56,6 @@ def locate_tokens(
         np.insert(starts, at, gap_starts[is_gap]),
         np.insert(ends, at, gap_ends[is_gap]),
     )
-
-
-def columns_to_segments(
-    text: str, columns: TokenColumns, vocab: Mapping[int, bytes]
-) -> list[Segment]:
-    """Return the segments that `locate_tokens` found in a text, one object for each.
-
-    A character belongs to a segment with any of its bytes; an empty segment has no characters.
-
-    >>> vocab = {7: b"e", 8: b"a"}
-    >>> columns = locate_tokens("é a", [7, 8], [(0, 1), (2, 3)], vocab)
-    >>> built = columns_to_segments("é a", columns, vocab)
-    >>> [(each.id, each.token, each.start, each.end) for each in built]
-    [(7, b'e', 0, 1), (None, b' ', 1, 2), (8, b'a', 2, 3)]
-    """
-    byte_at = byte_offsets(text)
-    starts, ends = columns.byte_starts, columns.byte_ends
-    first = np.searchsorted(byte_at, starts, side="right") - 1
-    last = np.where(ends > starts, np.searchsorted(byte_at, ends), first)
-    data = text.encode()
-    return [
-        Segment(None, data[a:b], start, end, a, b)
-        if id < 0
-        else Segment(id, vocab.get(id, b""), start, end, a, b)
-        for id, start, end, a, b in zip(
-            columns.ids.tolist(),
-            *(each.tolist() for each in (first, last, starts, ends)),
-            strict=True,
-        )
-    ]
 
 
 def _shared(
