@@ -361,7 +361,7 @@ def _batches(
         columns = (np.array(each, np.int64) for each in (starts, n_bytes, n_lost))
         return _Batch(first, np.concatenate(rows), *columns)
 
-    for text, is_new, spans in encoded(corpus.documents, encoder, table):
+    for text, is_new, spans in encoded(corpus.documents, encoder):
         if is_new:
             if size >= _BATCH:
                 yield batch()

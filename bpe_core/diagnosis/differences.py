@@ -317,11 +317,11 @@ class _Side:
     @cached_property
     def added(self) -> frozenset[tuple[str, int, bool, bool]]:
         """Added tokens: text, id, whether special, and whether found in the normalized text."""
-        listed = getattr(self.encoder, "added", None)
-        if listed is None:
+        listed = getattr(self.encoder, "added", ())
+        if not listed:
             specials = self.encoder.special_tokens.items()
             return frozenset((text, id, True, False) for text, id in specials)
-        changes = bool(getattr(self.encoder, "normalizer_name", ""))
+        changes = self.encoder.plain is None
         return frozenset(
             (each.text, each.id, each.is_special, each.is_normalized and changes) for each in listed
         )
@@ -340,6 +340,7 @@ class _Side:
             "normalizer": "none" if normalizer is None else normalizer.name,
             "pre-tokenizer": own.pretokenizer.cut,
             "spaces": _describe_spaces(spaces, is_added=own.pretokenizer.adds_space),
+            "missing bytes": "left out" if getattr(self.encoder, "left_out", b"") else "kept",
             "symbols": own.base + (" with bytes for rare ones" if own.table.byte_ids else ""),
             "whole words": "looked up first" if own.table.whole_words_first else "merged",
             "end of word": repr(own.end_of_word),
@@ -565,11 +566,7 @@ class _Pair:
     def _puts_spaces(self) -> bool:
         """True if one puts a space in front of a text, so that a word may be shorter as a text."""
         sides = (self.one, self.other)
-        return any(
-            hasattr(side.encoder, "spaces") or (own and own.pretokenizer.adds_space)
-            for side in sides
-            for own in [side.merged_by]
-        )
+        return any(getattr(side.encoder, "spaces", None) is not None for side in sides)
 
     def _realize(self, candidate: Candidate, *, with_ids: bool) -> tuple[Witness | None, str]:
         """Return the shortest text found for a candidate; or, without one, why there is none."""
@@ -593,7 +590,7 @@ class _Pair:
         if own.end_of_word is not None:
             return None, ""
         decoded = candidate.word.decode(errors="ignore")
-        if own.normalized(decoded) != decoded:
+        if own.pretokenizer.normalized(decoded) != decoded:
             return None, "the normalizer changes them"
         chains = side.chains
         assert chains is not None
