@@ -344,3 +344,41 @@ def test_workers_lost_while_encoding_and_while_writing_change_nothing(
         client.wait_for_workers(2, timeout=MAX_WAIT_SECONDS)
     assert n_killed >= 2
     assert read_all(tmp_path / "out") == encoded
+
+
+def test_an_experiment_on_two_workers_equals_one_here_after_one_is_killed(
+    client: Client, tmp_path: Path
+) -> None:
+    (tmp_path / "texts").mkdir()
+    for number in range(60):
+        text = "".join(f"{number * n} {LINE}" for n in range(1, 12))
+        (tmp_path / "texts" / f"{number:02}.txt").write_bytes(text.encode())
+    file = tmp_path / "sweep.toml"
+    file.write_text(
+        'vocab_sizes = [300, 340]\npretokenizers = ["gpt2", "cl100k", "o200k", "whitespace"]\n'
+        'alphabets = ["full", "characters"]\nheld_out = 0.4\nparallel = []\n'
+        '[corpora]\nmine = ["texts"]\n'
+    )
+    killed: list[int] = []
+
+    def kill_one(progress: Any) -> None:
+        if progress.rows_done > 2 and not killed:
+            processes: Any = client.run(os.getpid)
+            killed.append(next(iter(processes.values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    there = bpe.experiment(
+        file, work=tmp_path / "work", engine=DaskWorkers(client), on_progress=kill_one
+    )
+    here = bpe.experiment(file)
+    assert killed
+    assert len(there.rows) == 16
+    for one, other in zip(there.rows, here.rows, strict=True):
+        timed = ("training_seconds", "measuring_seconds", "peak_mb")
+        figures = [
+            {name: value for name, value in row.figures.items() if name not in timed}
+            for row in (one, other)
+        ]
+        assert figures[0] == figures[1]
+        assert one.bits_by_unit.tolist() == other.bits_by_unit.tolist()
+    client.wait_for_workers(2, timeout=MAX_WAIT_SECONDS)

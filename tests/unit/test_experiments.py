@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import signal
+import subprocess
+import sys
 import tomllib
 from concurrent.futures import CancelledError
 from functools import cache
@@ -21,6 +24,7 @@ from bpe_core.corpus import parallel_texts
 from bpe_core.experiments import Training
 from bpe_core.experiments.table import MEASURED_ON_THE_MACHINE
 from tests.commands import run
+from tests.new_process import ROOT
 
 SIZES = (280, 320, 400)
 CUTS = ("gpt2", "cl100k")
@@ -274,3 +278,26 @@ def test_wrong_files_are_named(tmp_path: Path):
         assert printed.exit_code == 1
         assert words in printed.output
     assert "There is no file" in run("experiment", tmp_path / "none.toml").output
+
+
+def test_a_killed_experiment_resumes_and_is_equal(tmp_path: Path):
+    program = """
+import os, signal, sys
+import bpe_core as bpe
+from tests.unit.test_experiments import small, texts
+
+def kill(progress):
+    if progress.rows_done == 4:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+bpe.experiment(small(), {"mine": texts()}, work=sys.argv[1], on_progress=kill)
+"""
+    killed = subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len([*tmp_path.glob("*.json")]) == 4
+    runs: list[int] = []
+    resumed = bpe.experiment(
+        small(), {"mine": texts()}, work=tmp_path, on_run=lambda _, size, run: runs.append(size)
+    )
+    assert len(runs) == 8
+    assert stable(resumed) == stable(bpe.experiment(small(), {"mine": texts()}))
