@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         added_in_run,
         audit,
         count_uses,
+        find_residues,
         keep_only,
         prune,
         uses_in_corpus,

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,6 +171,34 @@ def audit(tokenizer: Encoder, uses: NDArray[np.int64]) -> Audit:
             id for id in ids if id != marker and not are_whole_characters(tokenizer.vocab[id])
         ),
     )
+
+
+MAX_RESIDUE: Final = 0.05
+"""The largest share of its first occurrences with which a token is a residue."""
+
+
+def find_residues(
+    tokenizer: Tokenizer, uses: NDArray[np.int64], max_share: float = MAX_RESIDUE
+) -> tuple[int, ...]:
+    """Return the tokens that were frequent while training and are rare in its final encoding.
+
+    Later merges took most of their occurrences. Such tokens are the "residues" of LiteToken (2026,
+    arXiv 2602.04706): a token's uses in the training text, divided by the count of its pair when it
+    was merged, are at most `max_share`. `uses` is what `uses_in_run` returns. Tokens whose merges
+    have no counts, as in files of other tools, are left out. Ids ascend.
+
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.runs import train
+    >>> from bpe_core.types import TrainingConfig
+    >>> corpus = Corpus.from_word_counts({"hug": 99, "hub": 1})
+    >>> run = train(corpus, TrainingConfig(258, special_tokens=()))
+    >>> [run.tokenizer.vocab[id] for id in find_residues(run.tokenizer, uses_in_run(run))]
+    [b'hu']
+    """
+    counts: dict[int, int] = {}
+    for merge in tokenizer.merges:
+        counts.setdefault(merge.id, merge.count or 0)
+    return tuple(sorted(id for id, n in counts.items() if n and uses[id] <= max_share * n))
 
 
 def with_parts(tokenizer: Tokenizer, ids: set[int]) -> set[int]:

@@ -23,6 +23,7 @@ from bpe_core.vocabulary import (
     Reachability,
     Vocabulary,
     audit,
+    find_residues,
     find_unreachable,
     prune,
     uses_in_corpus,
@@ -155,6 +156,7 @@ def test_findings_match_the_core_and_filter_the_table(open_app: OpenApp) -> None
     expected = {
         "never": list(audited.never_used),
         "scaffolds": list(audited.scaffolds),
+        "residues": list(find_residues(run.tokenizer, audited.uses)),
         "unreachable": list(find_unreachable(run.tokenizer).unreachable),
         "partial": list(audited.partial_utf8),
     }

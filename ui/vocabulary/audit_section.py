@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.vocabulary import Reachability
+from bpe_core.vocabulary import Reachability, find_residues
 from ui.components import ChartPicture, Finding, draw_chart_pictures, finding_list
 from ui.look import (
     CONFIG,
@@ -192,6 +192,11 @@ FINDINGS: dict[FindingKey, tuple[str, str]] = {
         "the text the model was trained on.",
     ),
     "scaffolds": ("Scaffold only", "Never used, but part of a token that is."),
+    "residues": (
+        "Residue",
+        "Frequent when they were merged; later merges took all but 5% of their uses in the "
+        "training text.",
+    ),
     "unreachable": ("Unreachable", "No text encodes to them."),
     "undecided": ("Undecided", "No text was found that encodes to them, but one may exist."),
     "partial": ("Partial UTF-8", "Their bytes are not whole characters."),
@@ -203,6 +208,9 @@ def ids_found(
 ) -> dict[FindingKey, tuple[int, ...] | None]:
     """Return the ids of each finding, ascending; None until they are computed."""
     audit, table = inspection.audit, inspection.table
+    residues = ()
+    if audit is not None and inspection.tokenizer is not None and inspection.text.run is not None:
+        residues = find_residues(inspection.tokenizer, audit.uses)
     unreachable = undecided = None
     if reachability is not None:
         unreachable = tuple(reachability.unreachable)
@@ -214,6 +222,7 @@ def ids_found(
     return {
         "never": audit and audit.never_used,
         "scaffolds": audit and audit.scaffolds,
+        "residues": residues,
         "unreachable": unreachable,
         "undecided": undecided,
         "partial": tuple(partial.tolist()) if audit is None else audit.partial_utf8,
@@ -221,7 +230,7 @@ def ids_found(
 
 
 def list_findings(inspection: Inspection, reachability: Reachability | None) -> list[Finding]:
-    """Return the findings with their counts, without "undecided" if it has no tokens.
+    """Return the findings with their counts, without "undecided" or "residues" if there are none.
 
     Scaffolds and unreachable tokens are left out if the merges are not known.
     """
@@ -234,7 +243,7 @@ def list_findings(inspection: Inspection, reachability: Reachability | None) -> 
     return [
         Finding(key, name, notes[key], None if ids is None else len(ids))
         for (key, (name, _)), ids in zip(FINDINGS.items(), found.values(), strict=True)
-        if (key != "undecided" or ids)
+        if (key not in ("undecided", "residues") or ids)
         and not (without_merges and key in ("scaffolds", "unreachable"))
     ]
 
