@@ -34,7 +34,7 @@ from bpe_core.cli.outputs import (
 from bpe_core.cli.sources import Workers, engine_options
 from bpe_core.cli.support import fetch_missing, load_encoder, read_ids, read_text
 from bpe_core.corpus import is_url
-from bpe_core.errors import ChatTemplateError, ConfigError, explain
+from bpe_core.errors import BpeError, ChatTemplateError, ConfigError, explain
 
 if TYPE_CHECKING:
     from bpe_core.chat import ChatTemplate
@@ -396,7 +396,10 @@ def _print_drift(opened: NamedEncoder, name: str, *, as_json: bool) -> None:
                 f"Row {number:,} of {name} has no ids. Expected a JSON list of ids on each line, "
                 "or an object with input_ids."
             )
-        found = find_drift(cast("list[int]", ids), opened, opened.chat)
+        try:
+            found = find_drift(cast("list[int]", ids), opened, opened.chat)
+        except BpeError as error:
+            raise type(error)(f"Row {number:,} of {name}: {error}") from None
         n_lines, n_drifted = n_lines + 1, n_drifted + bool(found)
         for each in found:
             if as_json:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, cast
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -101,8 +102,14 @@ def report_chats(
     for number, given in enumerate(conversations, start=1):
         report.conversations = number
         try:
-            waiting.append(_conversation(given))
+            found = _conversation(given)
+            # What cannot be passed to a process would end the others with it.
+            msgspec.msgpack.encode(found)
+            waiting.append(found)
             numbers.append(number)
+        except (UnicodeEncodeError, OverflowError, TypeError, RecursionError):
+            said = "It has a lone surrogate, a number beyond 64 bits, or values that are not JSON."
+            _add_fault(report, REFUSED, number, said)
         except ChatTemplateError as error:
             _add_fault(report, REFUSED, number, str(error))
         if len(waiting) == _MAX_AT_ONCE:

@@ -31,6 +31,7 @@ ROWS: list[Any] = [
     {"messages": [{"content": "Hug?"}]},
     [{"role": "user", "content": f"a {END}"}, ANSWER],
     [{"role": "user", "content": f"b {END}"}],
+    [{"role": "user", "content": "\ud800"}],
 ]
 
 
@@ -42,10 +43,10 @@ def test_conversations_are_reported_and_their_masks_written(tmp_path: Path) -> N
     shown = CliRunner().invoke(main, [*base, "--masks", str(masks), "--json"])
     assert shown.exit_code == 0, shown.output
     found = json.loads(shown.stdout)
-    assert (found["conversations"], found["cut_off"]) == (7, 1)
+    assert (found["conversations"], found["cut_off"]) == (8, 1)
     assert found["learned_by"] == {"prefixes": 4, "": 1}
     assert set(found["faults"]) == {"refused", "typed-token"}
-    assert found["faults"]["refused"]["conversations"] == 2
+    assert found["faults"]["refused"]["conversations"] == 3
     assert found["faults"]["refused"]["first"] == 4
     assert "refuses these messages: No no." in found["faults"]["refused"]["example"]
     assert found["faults"]["typed-token"] | {"example": ""} == {
@@ -61,9 +62,9 @@ def test_conversations_are_reported_and_their_masks_written(tmp_path: Path) -> N
     ids = [i for i, m in zip(table[0]["input_ids"], table[0]["assistant_masks"], strict=True) if m]
     assert bpe.gpt2().decode(ids) == f"Yes.{END}"
     lines = CliRunner().invoke(main, base).stdout
-    assert "7 conversations" in lines
+    assert "8 conversations" in lines
     assert "longer than 20 tokens: 1" in lines
-    assert "refused: 2 conversations, first 4: " in lines
+    assert "refused: 3 conversations, first 4: " in lines
     rows.write_text("{\n")
     assert "Line 1 of" in CliRunner().invoke(main, base).stderr
 
@@ -106,6 +107,13 @@ def test_drift_is_in_the_turn_of_whom_it_is(tmp_path: Path) -> None:
     shown = CliRunner().invoke(main, ["chat", "gpt2", str(lines), "--drift"])
     assert shown.stdout == "2: byte 1 'ugs'\n  given    1018 82\n  encoded  10339\n"
     assert "1 of 2 lines differ." in shown.stderr
+    lines.write_text("[464]\n[464, -1]\n")
+    wrong = CliRunner().invoke(main, ["chat", "gpt2", str(lines), "--drift"])
+    assert (wrong.exit_code, "Row 2 of" in wrong.stderr) == (1, True)
+    lines.write_text('{"text": "hug"}\n')
+    wrong = CliRunner().invoke(main, ["chat", "gpt2", str(lines), "--drift"])
+    assert "Row 1 of" in wrong.stderr
+    assert "has no ids" in wrong.stderr
 
 
 def test_a_corpus_of_conversations_is_encoded_with_masks(tmp_path: Path) -> None:
