@@ -51,6 +51,8 @@ let remarks = [];
 /** @type {Promise<Engine> | undefined} */
 let engine;
 let isTraining = false;
+/** Done when the files that were chosen so far have been read. */
+let reading = Promise.resolve();
 let nJudged = 0;
 
 // --- the form ------------------------------------------------------------------------------------------
@@ -128,9 +130,16 @@ function showText() {
   part("needs").textContent = nBytes < SAID_FROM ? "" : `Needs about ${sizeText(needed)} of memory.${much}`;
 }
 
-/** Take files that were chosen or dropped.
+/** Take files that were chosen or dropped, after those before them.
     @param {Iterable<File>} chosen */
-async function takeFiles(chosen) {
+function takeFiles(chosen) {
+  const files = [...chosen]; // The field's own list is emptied.
+  reading = reading.then(() => readFiles(files));
+  return reading;
+}
+
+/** @param {File[]} chosen */
+async function readFiles(chosen) {
   const problems = [];
   let nBytes = allDocuments().reduce((n, { bytes }) => n + bytes.length, 0);
   for (const file of chosen) {
@@ -173,6 +182,7 @@ function formProblem() {
 // --- training ------------------------------------------------------------------------------------------
 
 async function trainHere() {
+  await reading; // Pressed sooner, it would train on some of the files.
   const problem = formProblem();
   tell(problem);
   if (problem || isTraining) return;

@@ -46,6 +46,16 @@ TEXT = "\n".join(
     for n in range(600)
 )
 IS_DRAWN = ":is(.tile, .token, .cards li, pre, #own-text)"
+READ_ONE_AFTER_THE_PRESS = """
+const pressed = new Promise((resolve) => {
+  document.addEventListener("submit", () => setTimeout(resolve));
+});
+const read = File.prototype.arrayBuffer;
+File.prototype.arrayBuffer = async function () {
+  if (this.name === "9.txt") await pressed;
+  return read.call(this);
+};
+"""
 CANCEL_AT_A_MERGE = """
 new MutationObserver(() => {
   if (/^Merge [1-9]/.test(document.querySelector("#pace").textContent))
@@ -190,6 +200,7 @@ def test_many_documents_give_the_verdict_an_interval(
     fresh_context: BrowserContext, address: str
 ) -> None:
     page = fresh_context.new_page()
+    page.add_init_script(READ_ONE_AFTER_THE_PRESS)
     page.goto(f"{address}/train.html?size=500")
     lines = TEXT.splitlines(keepends=True)
     page.get_by_label("Choose files").set_input_files(
@@ -198,7 +209,9 @@ def test_many_documents_give_the_verdict_an_interval(
             for n in range(270)
         ]
     )
+    # Pressed while files are being read, it waits for all of them.
     page.get_by_role("button", name="Train", exact=True).click()
+    expect(page.locator("#result-sentence")).to_contain_text("270 documents: ")
     verdict = page.locator("#verdict .verdict")
     expect(verdict).to_contain_text(re.compile(r"\(95% interval .+ over documents\)"))
     expect(page.locator("#rivals .interval")).to_have_count(1)
