@@ -88,7 +88,7 @@ def experiment(file: str, out: str | None, workers: Workers, *, as_json: bool) -
             "table.csv": found.to_csv(),
             "table.json": found.to_json(),
             "table.tex": found.to_latex(),
-            "experiment.toml": found.to_toml(),
+            "experiment.toml": found.to_toml(out),
         }
         for name, text in written.items():
             write_output(text.encode(), str(Path(out, name)))

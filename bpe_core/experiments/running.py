@@ -498,7 +498,7 @@ def train_largest(
     size, text = max(training.sizes), texts.training[training.corpus]
     if training.base is not None:
         run = extend(
-            training.base,
+            _base(planned, training.base),
             text,
             size,
             should_stop=should_stop,
@@ -510,6 +510,12 @@ def train_largest(
     if run.stop_reason == "cancelled":
         raise CancelledError
     return run
+
+
+def _base(planned: Plan, base: str) -> str:
+    """Return the path of a tokenizer, from the folder of the settings, or its name."""
+    path = os.path.join(planned.folder, base)
+    return path if os.path.exists(path) else base
 
 
 def cut_for(training: Training, run: TrainingRun, size: int) -> TrainingRun:
@@ -670,7 +676,7 @@ def _key(planned: Plan, texts: Texts, training: Training, size: int) -> str:
         {name: [*own] for name, own in texts.sentences.items()},
     ]
     if training.base is not None:
-        known_by.append(to_encoder(training.base).fingerprint)
+        known_by.append(to_encoder(_base(planned, training.base)).fingerprint)
     return hashlib.sha256(json.dumps(known_by, sort_keys=True).encode()).hexdigest()[:32]
 
 
@@ -715,6 +721,7 @@ def _experiment(
         },
         bytes_by_unit=sizes,
         stratum_of_unit=units.stratum_of_unit,
+        folder=planned.folder,
     )
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole
 from bpe_core.comparison import TextPart, difference, ratio_interval, signed
+from bpe_core.corpus import is_url
 from bpe_core.errors import OutOfRangeError
 from bpe_core.extras import to_frame
 
@@ -108,6 +110,8 @@ class Experiment:
     bytes_by_unit: NDArray[np.int64] = field(repr=False)
     """int64[n_units]: the bytes of each unit of the held-out text."""
     stratum_of_unit: NDArray[np.int64] = field(repr=False)
+    folder: str = field(default=".", repr=False)
+    """What relative paths of the settings start from."""
 
     def __repr__(self) -> str:
         return f"<Experiment of {len(self.rows)} tokenizers: {self.answer}>"
@@ -299,13 +303,26 @@ class Experiment:
             lines.append(" & ".join(cells) + " \\\\")
         return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
 
-    def to_toml(self) -> str:
+    def to_toml(self, folder: str | None = None) -> str:
         """Return the file that repeats the experiment, with the hashes of its texts and tokenizers.
 
-        `bpe.experiment` and `bpe experiment` read it. They refuse a corpus whose hash differs.
+        `bpe.experiment` and `bpe experiment` read it. They refuse a corpus whose hash differs. If
+        the file is written to another `folder` than the settings came from, give it, so that
+        relative paths lead to the same files.
         """
         head = dict(self.settings)
         corpora = head.pop("corpora")
+        if folder is not None:
+            corpora = {
+                name: {**corpus, "sources": self._moved(corpus["sources"], folder)}
+                for name, corpus in corpora.items()
+            }
+            if head["parallel"] != ["sample"]:
+                head["parallel"] = self._moved(head["parallel"], folder)
+            head["extend"] = [
+                self._moved([base], folder)[0] if os.path.exists(self._path(base)) else base
+                for base in head["extend"]
+            ]
         made = head.pop("made")
         fingerprints = {row.name: row.figures["fingerprint"] for row in self.rows}
         lines = [f"# {self.answer}", *(f"{key} = {_toml(value)}" for key, value in head.items())]
@@ -316,6 +333,18 @@ class Experiment:
         lines += ["", "[made.fingerprints]"]
         lines += [f"{_toml(name)} = {_toml(value)}" for name, value in fingerprints.items()]
         return "\n".join([*lines, ""])
+
+    def _path(self, source: str) -> str:
+        return os.path.join(self.folder, source)
+
+    def _moved(self, sources: Sequence[str], folder: str) -> list[str]:
+        """Return paths as they are from another folder; absolute ones and URLs as they are."""
+        return [
+            source
+            if is_url(source) or os.path.isabs(source)
+            else os.path.relpath(self._path(source), folder)
+            for source in sources
+        ]
 
 
 def _toml(value: object) -> str:

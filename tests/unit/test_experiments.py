@@ -207,9 +207,8 @@ def test_a_file_a_command_and_the_library_give_one_table(tmp_path: Path):
     ]
     latex = (out / "table.tex").read_text("utf-8")
     assert latex.count("\\\\\n") == 3
-    # The file that was written repeats the experiment, next to the texts.
-    again = tmp_path / "again.toml"
-    again.write_text((out / "experiment.toml").read_text("utf-8"), "utf-8")
+    # The file that was written repeats the experiment from its own folder.
+    again = out / "experiment.toml"
     assert stable(bpe.experiment(again)) == stable(library)
     made = tomllib.loads(again.read_text("utf-8"))["made"]
     assert made["fingerprints"] == {row.name: row.figures["fingerprint"] for row in library.rows}
@@ -301,3 +300,22 @@ bpe.experiment(small(), {"mine": texts()}, work=sys.argv[1], on_progress=kill)
     )
     assert len(runs) == 8
     assert stable(resumed) == stable(bpe.experiment(small(), {"mine": texts()}))
+
+
+def test_a_base_and_sentences_are_found_from_the_folder_of_the_file(tmp_path: Path):
+    bpe.save(bpe.train(texts(40), vocab_size=300).tokenizer, tmp_path / "base.json")
+    (tmp_path / "two.csv").write_text("English,German\nGood morning,Guten Morgen\n", "utf-8")
+    (tmp_path / "text.txt").write_text("".join(texts()), "utf-8")
+    file = tmp_path / "more.toml"
+    file.write_text(
+        'extend = ["base.json"]\nnew_tokens = [5]\nparallel = ["two.csv"]\nheld_out = 0.3\n'
+        'corpora = {mine = "text.txt"}\n',
+        "utf-8",
+    )
+    found = bpe.experiment(file)
+    assert [row.name for row in found.rows] == ["base.json, +5"]
+    assert found.rows[0].figures["vocab_size"] == 305
+    (tmp_path / "out").mkdir()
+    moved = tmp_path / "out" / "again.toml"
+    moved.write_text(found.to_toml(str(moved.parent)), "utf-8")
+    assert found.table[0]["gini"] == bpe.experiment(moved).table[0]["gini"]
