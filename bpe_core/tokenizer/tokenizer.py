@@ -660,7 +660,8 @@ class Tokenizer(Immutable):
         """Return the segments of a text in columns if tokens cover all of it, else None."""
         if self._pretokenizer.drops_text or self._table.end_of_word is not None or not text:
             return None
-        if max(self._table.vocab) >= _MAX_ID:
+        # To find the largest id takes longer than to encode a short text: once is enough.
+        if self._widths is None and max(self._table.vocab) >= _MAX_ID:
             return None
         import numpy as np
 
