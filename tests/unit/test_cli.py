@@ -54,8 +54,8 @@ def test_one_of_anything_is_in_the_singular(tmp_path: Path) -> None:
 def examples() -> list[tuple[str, str]]:
     """Return the examples in the help: the line after `$`, and the output below it, if any.
 
-    Omits those of `explore`, which start a server; `test_installed_app.py` runs them. Omits those of
-    `undertrained`, which read a model; `test_undertrained.py` makes some.
+    Omits those of `explore`, which start a server; `test_installed_app.py` runs them. Omits those
+    of `undertrained`, which read a model; `test_undertrained.py` makes some.
     """
     found: list[tuple[str, str]] = []
     named = commands.main.commands

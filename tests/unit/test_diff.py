@@ -372,7 +372,7 @@ def test_an_error_ends_with_2(tmp_path: Path, options: list[str], message: str) 
 PUBLISHED = [
     ("gpt2", "gpt4", "\t\t", "\t\t"),
     ("llama3", "llama4", "!", "\x0c\n"),
-    ("qwen2", "qwen3", "\u0300", "\u0300"),
+    ("qwen2", "qwen3", "\u0340", "\u0340"),
 ]
 
 
