@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,8 @@ from tests.app.pages import OpenApp, sent
 from tests.app.training import draw_after, known_ids
 from tests.waiting import OfKind
 from ui.detective import inference
-from ui.detective.inference import MIXTURE, OWN, share_bars
+from ui.detective.inference import MIXTURE, OWN, leading_sentence, share_bars
+from ui.look import PALETTES
 from ui.storage import SAMPLE_RUN_ID, load_run
 
 
@@ -22,8 +25,12 @@ def test_own_samples_are_read_and_their_shares_drawn(
     monkeypatch.setattr(inference, "_KINDS", tales)
     app = open_app("detective")
     (id,) = known_ids(MIXTURE)
-    draw_after(app, OfKind(MIXTURE), id)
-    assert {row["label"] for row in sent(app, "rows")["rows"]} == {*tales}
+    found = draw_after(app, OfKind(MIXTURE), id).result
+    assert found is not None
+    assert {*found.categories} == {*tales}
+    named = {name for name, merges in found.witnesses.items() if merges}
+    assert named
+    assert {row["label"] for row in sent(app, "rows")["rows"]} == named
     app.segmented_control(key="samples").set_value(OWN).run()
     assert any("Two or more samples are needed" in info.value for info in app.info)
     uploads = app.file_uploader(key="detective_files")
@@ -38,10 +45,9 @@ def test_own_samples_are_read_and_their_shares_drawn(
     assert np.allclose(found.shares, bpe.mixture(tokenizer, texts, n_steps=120).shares)
     first = int(np.argmax(found.shares))
     sentence = "".join(text for text, _ in sent(app, "sentence")["sentence"])
-    assert f"{found.shares[first]:.0%}" in sentence
-    rows = sent(app, "rows")["rows"]
-    assert rows[0]["label"] == found.categories[first]
-    assert rows[0]["cells"]
+    assert sentence.startswith(f"Of these samples, {found.categories[first]} comes nearest")
+    named = {name for name, merges in found.witnesses.items() if merges}
+    assert {row["label"] for row in sent(app, "rows")["rows"]} == named
     # The tokenizer was trained on another text, so the page says that they do not fit.
     assert any("do not fit" in warning.value for warning in app.warning)
 
@@ -54,4 +60,12 @@ def test_bars_have_intervals_and_are_grey_if_the_samples_do_not_fit() -> None:
     (bar,) = figure.data
     assert np.allclose(bar.x, 100 * found.shares)
     assert np.allclose(bar.x + np.array(bar.error_x.array), 100 * found.high)
+    assert bar.marker.color == PALETTES["light"].bar
+    found = replace(found, fit=1.0)
+    assert share_bars(found, [0, 1], "light").data[0].marker.color == PALETTES["light"].primary
+    sentence, _ = leading_sentence(found, [0, 1], "")
+    assert sentence[1] == (
+        f"{found.shares[0]:.0%} ({found.low[0]:.0%} to {found.high[0]:.0%})",
+        True,
+    )
     assert "<b>" not in figure.layout.yaxis.ticktext[0]

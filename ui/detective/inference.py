@@ -189,9 +189,9 @@ def draw_mixture(name: str, samples: Samples, status: Status[Progress, Mixture])
                     )
                 ),
             ),
-            "" if found.witnesses[found.categories[place]] else "none",
         )
         for place in shown
+        if found.witnesses[found.categories[place]]
     ]
     draw_symbol_rows(rows, key="witnesses", caption="The merges that speak for each kind of text")
 
@@ -207,6 +207,15 @@ def leading_sentence(
         f"Read from {found.n_steps:,} of the first {counted(found.n_merges, 'merge')}, which these "
         f"samples explain to {found.fit:.0%}. {note}"
     )
+    if not found.fits:
+        return [
+            ("Of these samples, ", False),
+            (plain_text(found.categories[first]), True),
+            (
+                " comes nearest to the text that it was trained on, but they do not explain it.",
+                False,
+            ),
+        ], aside
     return [
         ("By the order of its merges, ", False),
         (f"{share} ({interval})", True),
