@@ -272,7 +272,8 @@ class _Reading:
         matched = _match(self.text, rendered.marked or "", written)
         # Where each text is; more than one place if the template writes it again.
         self.places = matched or [
-            [place] if place is not None else [] for place in _search(self.text, written)
+            [place] if place is not None else []
+            for place in _search(self.text, rendered.marked, written)
         ]
         self.ends = self._find_ends()
 
@@ -515,11 +516,16 @@ def _spellings(wrote: str) -> tuple[str, ...]:
     return wrote, wrote.strip(), json.dumps(wrote, ensure_ascii=False)[1:-1]
 
 
-def _search(text: str, written: Sequence[_Written]) -> list[Place | None]:
+def _search(text: str, marked: str | None, written: Sequence[_Written]) -> list[Place | None]:
     """Return where each text is found, in order if possible, or None."""
     places: list[Place | None] = []
     end = 0
-    for wrote in written:
+    for number, wrote in enumerate(written):
+        # Many templates leave out the reasoning of earlier answers, which may stand elsewhere.
+        is_left_out = not wrote.is_content and _MARK.format(number) not in (marked or "")
+        if is_left_out:
+            places.append(None)
+            continue
         wanted = next((way for way in _spellings(wrote.text) if way and way in text), None)
         if wanted is None:
             places.append(None)

@@ -174,3 +174,17 @@ def test_every_drawn_conversation_is_covered_by_its_turns():
 def _turns_of(found: Conversation) -> list[int]:
     cut = boundaries(found.text, bpe.gpt2(), "all")
     return found.turn_numbers(cut)[found.mask(cut)].tolist()
+
+
+def test_reasoning_that_is_left_out_is_not_found_in_a_later_answer():
+    body = "{{ m.thinking if loop.last }}{{ m.content | length }}:{{ m.content }}" + END
+    talk = [
+        TALK[1],
+        {"role": "assistant", "content": "Yes.", "thinking": "a warm hug"},
+        TALK[3],
+        {"role": "assistant", "content": "Sure.", "thinking": "a warm hug"},
+    ]
+    found = read(chat("{{ messages | length }}" + HEAD + body), talk)
+    said = [found.text[start:end] for start, end in found.learned]
+    assert "a warm hug" not in said[0]
+    assert "learned-twice" not in kinds(found)
