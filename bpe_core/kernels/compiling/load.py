@@ -37,6 +37,7 @@ KERNELS: Final = Path(__file__).absolute().parents[1]
 """The folder of the kernels' sources."""
 # What else the library is made from: a constant, and the modules whose arrays the kernels take.
 _ALSO: Final = (
+    "comparison/model_bits.py",
     "counting/compiled.py",
     "counting/compiled_row.py",
     "kernels/compiling/build.py",
