@@ -526,7 +526,7 @@ def _search(text: str, marked: str | None, written: Sequence[_Written]) -> list[
         if is_left_out:
             places.append(None)
             continue
-        wanted = next((way for way in _spellings(wrote.text) if way and way in text), None)
+        wanted = next((way for way in _spellings(wrote.text) if way.strip() and way in text), None)
         if wanted is None:
             places.append(None)
             continue
