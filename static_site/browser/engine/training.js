@@ -244,7 +244,7 @@ class Work {
     memory.view(this.#tokens.n_bytes).set(special);
     this.#rule = { first_seen: Number(config.tieBreak === "first-seen"), max_token_bytes: NO_LIMIT };
     const none = memory.array("uint64", 0);
-    this.#spelled = { known: none, hashes: none, factors: none, allowed: none };
+    this.#spelled = { known: none, hashes: none, factors: none, allowed: none, weights: memory.array("int32", 0), heaviest: NO_LIMIT };
     this.#log = {
       pairs: memory.array("int32", [this.#wanted, 2], 0),
       counts: memory.array("int64", this.#wanted, 0),
