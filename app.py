@@ -42,7 +42,7 @@ def draw() -> None:
         "compare": st.Page("pages/compare.py", title="Compare"),
         "adapt": st.Page("pages/adapt.py", title="Adapt"),
         "detective": st.Page("pages/detective.py", title="Detective"),
-        "experiments": st.Page("pages/experiments.py", title="Experiment"),
+        "experiments": st.Page("pages/experiments.py", title="Experiments"),
         "lab": st.Page("pages/lab.py", title="Lab"),
     }
 

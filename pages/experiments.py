@@ -1,4 +1,4 @@
-"""Experiment: many tokenizers trained and measured at once, to choose one."""
+"""Experiments: many tokenizers trained and measured at once, to choose one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ui.shell import frame
 
 frame.show_page(
     draw_experiment,
-    "Experiment",
+    "Experiments",
     "Which size, which cut, your own or an extended one? Measure them all on the same text.",
     help=tooltip("Token"),
 )

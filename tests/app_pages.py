@@ -14,7 +14,7 @@ PAGES: Final[Mapping[str, str]] = {
     "vocabulary": "Vocabulary",
     "adapt": "Adapt",
     "detective": "Detective",
-    "experiments": "Experiment",
+    "experiments": "Experiments",
     "lab": "Lab",
     "lessons": "Lessons",
 }

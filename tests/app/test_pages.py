@@ -8,6 +8,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.app_discovery import discover_asgi_app
 
@@ -172,6 +173,20 @@ def test_the_bare_address_shows_the_loop_and_three_doors() -> None:
     assert "run" not in app.query_params
     app.switch_page("pages/lessons.py").run()
     assert "sentence" not in app.query_params
+
+
+def test_a_cold_link_to_each_page_leads_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Streamlit runs the page's file without app.py, which then returns to the page named in goto.
+    asked: list[str] = []
+
+    def switch(_: str, query_params: dict[str, list[str]]) -> None:
+        asked.extend(query_params["goto"])
+        st.stop()
+
+    monkeypatch.setattr(st, "switch_page", switch)
+    for name in PAGES:
+        AppTest.from_file(str(ROOT / "pages" / f"{name}.py")).run()
+    assert asked == [*PAGES]
 
 
 @pytest.mark.parametrize("name", ["run", "job", "goto"])

@@ -1,4 +1,4 @@
-"""Draw the page Experiment: choose combinations, follow the work, read the answer, open a row.
+"""Draw the page Experiments: choose combinations, follow the work, read the answer, open a row.
 
 In: the chosen corpus. Out: the answer in one sentence, two charts, the table and its files; each
 row is a run.

@@ -44,7 +44,7 @@ _LOST_ELSEWHERE: Final = (
     "The server does not answer. Check your connection to it. This page connects by itself once "
     "it can."
 )
-_WITH_CORPUS: Final = ("Train", "Adapt", "Experiment")
+_WITH_CORPUS: Final = ("Train", "Adapt", "Experiments")
 _TEXTS_ON_PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "chat": ("Token boundaries",),
     "terms": ("Compare",),
