@@ -129,14 +129,17 @@ class _Request:
 
     def write(self, adapted: Adapted, base: BaseFiles) -> list[Path]:
         """Write the files of an adapted tokenizer and its rows; return their paths."""
-        from bpe_core.formats import format_for, row_files, write_files
+        from bpe_core.formats import row_files, write_files
 
-        files = self.files(adapted, base)
-        written = write_files({**files, **row_files(adapted)}, self.out)
+        return write_files({**self.files(adapted, base), **row_files(adapted)}, self.out)
+
+    def note_what_lacks(self, adapted: Adapted, base: BaseFiles) -> None:
+        """Report on stderr which parts of an adapted tokenizer its files do not hold."""
+        from bpe_core.formats import format_for
+
         format_name = format_for(base.files, base.tokenizer, self.format_name)
-        if format_name is not None and not base.files.keys() & files.keys():
+        if format_name is not None and not base.files.keys() & self.files(adapted, base).keys():
             note_what_lacks(adapted.tokenizer, format_name)
-        return written
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +395,7 @@ def _write(
         characters = () if run.continues is None else run.continues.characters
         figures = {**describe_run(run), "n_characters_added": len(characters)}
     report_terms(terms)
+    request.note_what_lacks(adapted, opened.base)
     both = adapted.base, adapted.tokenizer
     sizes = {"base_vocab_size": both[0].vocab_size, "vocab_size": both[1].vocab_size}
     told = "{base_vocab_size:,} tokens became {vocab_size:,}.".format_map(sizes)

@@ -149,10 +149,12 @@ def convert(
         check_note(files, out, [source], force=force)
     if check:
         _check(tokenizer, format)
-    note_what_lacks(tokenizer, format)
-    write_tokenizer(files, out)
+    told = write_tokenizer(files, out)
     if trained_on is not None:
         write_note(trained_on, out)
+    note_what_lacks(tokenizer, format)
+    for line in told:
+        click.echo(line, err=True)
 
 
 def _is_encoded(name: str) -> bool:

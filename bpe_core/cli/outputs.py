@@ -157,17 +157,16 @@ def write_text(text: str, out: str) -> None:
         write_output(text.encode(), out)
 
 
-def write_tokenizer(files: Mapping[str, bytes], out: str) -> None:
-    """Write a tokenizer's files; list them on stderr, unless `out` is the only one."""
+def write_tokenizer(files: Mapping[str, bytes], out: str) -> list[str]:
+    """Write a tokenizer's files; return what to tell: their names, unless `out` is the only one."""
     from bpe_core.formats import write_files
 
     if is_standard_output(out):
         for data in files.values():
             sys.stdout.buffer.write(data)
-        return
+        return []
     written = write_files(files, out)
-    if written != [Path(out)]:
-        click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+    return [] if written == [Path(out)] else [f"Written: {', '.join(map(str, written))}"]
 
 
 def check_json(out: str, *, wanted: bool) -> None:

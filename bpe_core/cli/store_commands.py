@@ -158,8 +158,10 @@ def export(name: str, out: str, *, force: bool, format_name: str | None) -> None
             run = load_run(folder / RUN)
             files = dumps(run, format)
             check_outputs(files, out, [str(folder)], force=force, note=note)
+            told = write_tokenizer(files, out)
             note_what_lacks(run.tokenizer, format)
-            write_tokenizer(files, out)
+            for line in told:
+                click.echo(line, err=True)
         else:
             check_output(ENTRY, out, [str(folder)], force=force)
             write_output(_zip_folder(folder), out)

@@ -178,13 +178,13 @@ def train(
     opened = sources.open(config.pretokenizer, out)
     with Bar() as bar:
         run = run_training(opened.text, config, bar.show_training, on_counting=bar.show_counting)
-    note_what_lacks(run.tokenizer, format)
-    write_tokenizer(dumps(run, format), out)
+    told = write_tokenizer(dumps(run, format), out)
     if run_file is not None:
         write_output(run_to_bytes(run), run_file)
-    written, told = write_beside(opened, run.trained_on, out, "gpt2")
+    written, to_compare = write_beside(opened, run.trained_on, out, "gpt2")
+    note_what_lacks(run.tokenizer, format)
     n_tokens = report_run(run, opened.held_out)
-    for line in told:
+    for line in (*told, *to_compare):
         click.echo(line, err=True)
     if as_json:
         held_out = describe_held_out(opened.held_out, n_tokens=n_tokens, file=written)

@@ -132,7 +132,13 @@ def test_a_reader_that_leaves_early_is_no_error(name: str, folder: Path) -> None
     ("command", "written"),
     [
         ("train notes.txt --vocab-size 270 --out x.json", "x.training.json"),
+        ("train notes.txt --vocab-size 270 --out x.tiktoken", "x.tiktoken.training.json"),
+        ("train notes.txt --vocab-size 270 --format gpt2 --out x", "x/vocab.training.json"),
         ("extend gpt2 notes.txt --tokens 3 --out x", "x/vocab.training.json"),
+        (
+            "extend gpt2 notes.txt --tokens 3 --format tiktoken --out x",
+            "x/tokenizer.tiktoken.training.json",
+        ),
         ("replace gpt2 notes.txt --tokens 1 --out x", "x/vocab.training.json"),
     ],
 )
