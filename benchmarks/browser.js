@@ -62,7 +62,7 @@ export async function begin(address, packages) {
 
 /** @param {string} address */
 function port(address) {
-  if (!IS_NODE) return new Worker(`${address}/repository/static_site/browser/engine_worker.js`, { type: "module" });
+  if (!IS_NODE) return new globalThis.Worker(`${address}/repository/static_site/browser/engine_worker.js`, { type: "module" });
   const { port1, port2 } = new MessageChannel();
   serve(port1);
   port1.start();
