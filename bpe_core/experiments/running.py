@@ -19,6 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
@@ -51,6 +52,7 @@ from bpe_core.errors import (
     CorpusError,
     EmptyCorpusError,
     MissingFileError,
+    UnknownSymbolError,
 )
 from bpe_core.experiments.table import Experiment, ExperimentRow, known, tokens_interval
 from bpe_core.files import write_whole
@@ -605,8 +607,16 @@ def _measure(
 
 
 def _parity(texts: Texts, tokenizer: Tokenizer, reference: str | None) -> dict[str, float | None]:
+    """Return the figures over languages; None if there are none, or text that has no token."""
+    nothing: dict[str, float | None] = {"mean_parity": None, "gini": None}
     if not texts.sentences:
-        return {"mean_parity": None, "gini": None}
+        return nothing
+    try:
+        for text in chain.from_iterable(texts.sentences.values()):
+            tokenizer.encode(text)
+    except UnknownSymbolError:
+        # Text that is left out takes no tokens, so its language would seem cheap.
+        return nothing
     (costs,) = parity(texts.sentences, [tokenizer], reference).costs
     return {"mean_parity": costs.mean_parity, "gini": costs.gini}
 

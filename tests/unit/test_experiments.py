@@ -116,6 +116,13 @@ def test_parity_is_that_of_the_parallel_sentences():
     assert (row["mean_parity"], row["gini"]) == (costs.mean_parity, costs.gini)
 
 
+def test_a_tokenizer_that_cannot_spell_a_language_has_no_parity():
+    texts = [f"孔乙己是站着喝酒而穿长衫的唯一的人。{n}\n" for n in range(40)]
+    settings = {"vocab_sizes": [300], "alphabets": ["full", "characters"], "held_out": 0.3}
+    rows = bpe.experiment(settings, {"mine": texts}).rows
+    assert [row.figures["mean_parity"] is None for row in rows] == [False, True]
+
+
 def test_cuts_of_a_run_are_the_runs_of_smaller_vocabularies():
     corpus = bpe.Corpus.from_documents(texts(30))
     each: tuple[Any, ...] = (
