@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bpe_core.files.store import (
         DELETED_PREFIX,
         DETAILS,
+        EXPERIMENT_PREFIX,
         NAME,
         RUN,
         UNFINISHED,

@@ -46,6 +46,8 @@ Digests = Mapping[str, tuple[str, ...]]
 
 VARIABLE: Final = "BPE_EXPLORER_RUNS"
 UPLOAD_PREFIX: Final = "upload-"
+EXPERIMENT_PREFIX: Final = "experiment-"
+"""The prefix of the names of folders with the rows that an experiment has measured so far."""
 DELETED_PREFIX: Final = "deleted-"
 """The prefix of the names of empty folders that stand for entries which their owners deleted."""
 UNFINISHED: Final = ".unfinished-"
@@ -61,10 +63,11 @@ class Entry:
 
     name: str
     kind: str
-    """"run", or the kind of an upload: "tokenizer", "sentences", "text" or "corpus"; empty if
-    unreadable."""
+    """"run", "experiment", or the kind of an upload: "tokenizer", "sentences", "text" or "corpus";
+    empty if unreadable."""
     title: str
-    """A run's title, or an upload's file names: a visitor's text. Empty if unreadable."""
+    """The title of a run or an experiment, or an upload's file names: a visitor's text. Empty if
+    unreadable."""
     n_bytes: int
     opened: datetime
     """When it was last opened."""
@@ -179,16 +182,18 @@ computer, who alone may read or change it. Ask them, or run BPE Explorer as that
 
 def _read_entry(folder: Path) -> Entry:
     opened = datetime.fromtimestamp(folder.lstat().st_mtime, UTC)
-    is_upload = folder.name.startswith(UPLOAD_PREFIX)
     try:
         n_bytes = folder_size(folder)
-        kind, title = _upload_words(folder) if is_upload else ("run", _run_title(folder))
+        if folder.name.startswith(UPLOAD_PREFIX):
+            kind, title = _upload_words(folder)
+        else:
+            kind, title = "run" if is_id(folder.name) else "experiment", _title(folder)
     except PermissionError:
         return Entry(folder.name, "", "", 0, opened, is_permitted=False)
     return Entry(folder.name, kind, title, n_bytes, opened)
 
 
-def _run_title(folder: Path) -> str:
+def _title(folder: Path) -> str:
     title = _read_json(folder / NAME).get("title")
     return title if isinstance(title, str) else ""
 
@@ -397,9 +402,10 @@ def is_id(text: str) -> bool:
 
 
 def is_entry_name(text: str) -> bool:
-    """Return whether a text has the form of an entry's name: an id, or `upload-` and an id.
+    """Return whether a text has the form of an entry's name: an id, or a prefix and an id.
 
     >>> is_entry_name("upload-" + "a" * 32), is_entry_name("upload-..")
     (True, False)
     """
-    return is_id(text.removeprefix(UPLOAD_PREFIX))
+    prefixes = "", UPLOAD_PREFIX, EXPERIMENT_PREFIX
+    return any(text.startswith(each) and is_id(text[len(each) :]) for each in prefixes)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import tomllib
 
+import pytest
+
 import bpe_core as bpe
+from bpe_core.corpus import Corpus
 from bpe_core.experiments.table import MEASURED_ON_THE_MACHINE
+from bpe_core.files import EXPERIMENT_PREFIX, entries, new_id, owned_id
 from tests.app.pages import OpenApp, page_text, paste, press, read_query, sent
 from tests.waiting import OfKind, wait_until
-from ui.experiments.work import EXPERIMENT
-from ui.storage import load_run
-from ui.work import queue
+from ui.experiments import form
+from ui.experiments.work import EXPERIMENT, Order, measure
+from ui.shell import workspace
+from ui.shell.open_run import OwnKeys
+from ui.storage import UploadedCorpus, delete_run, keep_uploaded, load_run
+from ui.work import Task, queue
 
 TEXT = "\n".join(
     f"The bare bytes of line {n}, for reader number {n * n} of the text." for n in range(300)
@@ -31,8 +38,10 @@ def test_a_choice_becomes_an_answer_and_runs(open_app: OpenApp) -> None:
     assert sent(app, "sentence")["sentence"][0][0] == result.found.answer
     assert "Bits per byte" in app.dataframe[0].value.columns
     assert "Size and bits per byte" in " ".join(each.value for each in app.subheader)
-    # Each row is a run of its size.
+    # Each row is a run of its size, and the visitor's own.
     assert len(result.run_ids) == 4
+    keys = app.session_state[workspace.state_key(OwnKeys)].keys
+    assert {owned_id(key) for key in keys} == {*result.run_ids.values()}
     for row in result.found.rows:
         stored = load_run(result.run_ids[row.name])
         assert stored.run.tokenizer.fingerprint == row.figures["fingerprint"]
@@ -45,10 +54,54 @@ def test_a_choice_becomes_an_answer_and_runs(open_app: OpenApp) -> None:
         assert {k: v for k, v in one.items() if k not in left_out} == {
             k: v for k, v in other.items() if k not in left_out
         }
-    press(app, "Open on every page")
+    press(app, "Open its run")
     chosen = result.found.rows[result.found.recommended].name
     assert read_query(app)["run"] == result.run_ids[chosen]
     # Nothing to try is said, not refused with an error.
     app = paste(open_app("experiments"), TEXT)
     app.button_group(key="experiment_sizes").set_value([]).run()
     assert "Choose at least one size" in page_text(app)
+
+
+@pytest.mark.usefixtures("open_app")
+def test_rows_are_an_entry_and_measured_again_if_a_run_was_deleted() -> None:
+    settings = {
+        "vocab_sizes": [270, 280],
+        "pretokenizers": ["gpt2"],
+        "alphabets": ["full"],
+        "extend": [],
+        "new_tokens": [],
+        "held_out": 0.2,
+        "held_out_by": "",
+        "seed": 0,
+    }
+    order = Order(settings, Corpus.from_text(TEXT), "Lines")
+
+    def measured() -> dict[str, str]:
+        return dict(measure(order, [new_id() for _ in range(order.n_rows)], Task()).run_ids)
+
+    first = measured()
+    (entry,) = [each for each in entries() if each.kind == "experiment"]
+    assert (entry.name, entry.title) == (f"{EXPERIMENT_PREFIX}{order.id}", "Lines")
+    assert measured() == first
+    delete_run(first["270"])
+    again = measured()
+    assert not {*again.values()} & {*first.values()}
+    assert [load_run(id).run.tokenizer.vocab_size for id in again.values()] == [270, 280]
+
+
+def test_what_the_page_does_not_take_is_said(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = paste(open_app("experiments"), TEXT)
+    assert "although you chose 0%" not in page_text(app)
+    app.slider(key="corpus_held_out").set_value(0).run()
+    assert "so 8% of the text is held out here, although you chose 0%" in page_text(app)
+    own = keep_uploaded(UploadedCorpus(Corpus.from_text("A new text.\n" * 40), "new.txt"))
+    app = open_app("experiments", held_by="file", held_file=own)
+    assert "Your own held-out files are not used on this page. 8%" in page_text(app)
+    monkeypatch.setattr(form, "MAX_BYTES_OF_ROWS", 3_000_000)
+    app.run()
+    assert "are too much for this page. Choose at most 4, or a shorter text" in page_text(app)
+    press(app, "Measure")
+    assert "Complete the form first" in page_text(app)

@@ -40,7 +40,7 @@ def test_a_choice_leads_to_an_answer_and_an_opened_run(tab: Page) -> None:
             tab.set_viewport_size({"width": width, "height": 1000})
             expect(answer.first).to_be_visible()
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
-    tab.get_by_role("button", name="Open on every page").click()
+    tab.get_by_role("button", name="Open its run").click()
     expect(tab.get_by_role("heading", name="Merge loop")).to_be_visible()
     wait_until_idle(tab)
     assert read_run_id(tab.url) is not None

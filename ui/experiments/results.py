@@ -24,21 +24,45 @@ from ui.look import (
     value_axis,
 )
 from ui.shell import frame
+from ui.storage import is_stored
 
 _HEIGHT: Final = 320
 _COLUMNS: Final = {
-    "tokenizer": "Tokenizer",
-    "vocab_size": "Vocabulary",
-    "bytes_per_token": "Bytes per token",
-    "percent_fewer": "Fewer tokens, %",
-    "bits_per_byte": "Bits per byte",
-    "renyi_efficiency": "Rényi",
-    "n_dead": "Dead tokens",
-    "mean_parity": "Parity",
-    "gini": "Gini",
-    "training_seconds": "Training, s",
-    "peak_mb": "Memory, MB",
+    "tokenizer": ("Tokenizer", None, ""),
+    "vocab_size": ("Vocabulary", "localized", "The number of tokens, including special ones."),
+    "bytes_per_token": ("Bytes per token", "%.3f", "On the held-out text. Higher is better."),
+    "percent_fewer": (
+        "Fewer tokens, %",
+        "%.1f",
+        "How much less than the first row it needs on the held-out text.",
+    ),
+    "bits_per_byte": (
+        "Bits per byte",
+        "%.3f",
+        "How hard the text is to predict for a small model that reads these tokens. Lower is "
+        "better.",
+    ),
+    "renyi_efficiency": (
+        "Rényi efficiency",
+        "%.3f",
+        "How evenly the vocabulary is used, from 0 to 1, at order 2.5.",
+    ),
+    "n_dead": ("Dead tokens", "localized", "Tokens that encoding the training text never uses."),
+    "mean_parity": (
+        "Parity",
+        "%.2f",
+        "How many times the tokens of English other languages need for the same sentences, on "
+        "average. Empty for a tokenizer that cannot spell them all.",
+    ),
+    "gini": (
+        "Gini",
+        "%.3f",
+        "How unequally tokens are spread over languages: 0 if all need the same number.",
+    ),
+    "training_seconds": ("Training, s", "%.2f", "All sizes of one cut are trained together."),
+    "peak_mb": ("Memory, MB", "localized", "The most that the server had used by then."),
 }
+"""The name of each column, the format of its numbers, and what it means."""
 
 
 def draw_results(measured: Measured) -> None:
@@ -73,8 +97,17 @@ def draw_results(measured: Measured) -> None:
             alt="Bits per byte over the size of the vocabulary; the line joins the rows that no "
             "other beats in both.",
         )
-    frame_of_rows = found.to_frame()[list(_COLUMNS)].rename(columns=_COLUMNS)
-    st.dataframe(frame_of_rows, hide_index=True, key="experiment_table")  # pyright: ignore[reportUnknownMemberType]
+    names = {column: name for column, (name, _, _) in _COLUMNS.items()}
+    st.dataframe(  # pyright: ignore[reportUnknownMemberType]
+        found.to_frame()[list(_COLUMNS)].rename(columns=names),
+        hide_index=True,
+        column_config={
+            name: st.column_config.NumberColumn(name, format=form, help=meaning)
+            for name, form, meaning in _COLUMNS.values()
+            if form
+        },
+        key="experiment_table",
+    )
     _offer_rows(measured)
 
 
@@ -82,7 +115,7 @@ def _offer_rows(measured: Measured) -> None:
     found, names = measured.found, [row.name for row in measured.found.rows]
     with st.container(horizontal=True, vertical_alignment="bottom", key="experiment_rows"):
         place = st.selectbox(
-            "A row",
+            "Tokenizer",
             range(len(names)),
             index=found.recommended,
             format_func=names.__getitem__,
@@ -90,9 +123,9 @@ def _offer_rows(measured: Measured) -> None:
             width=280,
         )
         run_id = measured.run_ids.get(names[place])
-        if run_id is None:
-            st.markdown(":gray[The run of this row is no longer stored.]", width="content")
-        elif st.button("Open on every page", key="experiment_open"):
+        if run_id is None or not is_stored(run_id):
+            st.markdown(":gray[The run of this tokenizer was deleted.]", width="content")
+        elif st.button("Open its run", key="experiment_open"):
             st.switch_page("pages/merge_loop.py", query_params={"run": run_id})
     with st.container(horizontal=True, key="experiment_files"):
         for name, data, kind in (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -15,18 +16,30 @@ from typing import Any, Final, NamedTuple
 from bpe_core.corpus import Corpus, FiledCorpus
 from bpe_core.experiments import Experiment, Training, experiment
 from bpe_core.experiments import Progress as RowsDone
-from bpe_core.files import make_store_folder, new_id, write_whole
+from bpe_core.files import (
+    EXPERIMENT_PREFIX,
+    NAME,
+    delete_folder,
+    folder_size,
+    make_store_folder,
+    new_id,
+    owned_id,
+    touch,
+    write_whole,
+)
 from bpe_core.runs import TrainingRun
 from ui.host import event
-from ui.storage import Trained, is_stored, store_run
+from ui.shell import hold_keys
+from ui.storage import Trained, is_stored, make_room, os_errors_as_not_kept, store_run
 from ui.work import Progress, Status, Task, WorkKind, queue
 
-NAME: Final = "corpus"
-"""The visitor's corpus in the settings."""
 MAX_BYTES: Final = 64_000_000
 """The limit for a corpus; the command line has none."""
 MAX_ROWS: Final = 60
-_FOLDER: Final = "experiments"
+MAX_BYTES_OF_ROWS: Final = 1_200_000_000
+"""The limit for the bytes of a corpus times the number of rows, because others wait meanwhile."""
+_CORPUS: Final = "corpus"
+"""The name of the visitor's corpus in the settings."""
 _RUNS: Final = "runs.json"
 _STEPS: Final = 1_000
 
@@ -56,6 +69,17 @@ class Order:
         words = json.dumps([self.corpus.sha256, self.settings], sort_keys=True)
         return hashlib.sha256(words.encode()).hexdigest()[:32]
 
+    @property
+    def n_rows(self) -> int:
+        """The number of combinations."""
+        return count_rows(self.settings)
+
+
+def count_rows(settings: Mapping[str, Any]) -> int:
+    """Return the number of combinations of some settings."""
+    own = (len(settings[name]) for name in ("vocab_sizes", "pretokenizers", "alphabets"))
+    return math.prod(own) + len(settings["extend"]) * len(settings["new_tokens"])
+
 
 def measuring(order: Order) -> Status[Progress, Measured] | None:
     """Return the status of an experiment; None if it was not begun."""
@@ -63,45 +87,74 @@ def measuring(order: Order) -> Status[Progress, Measured] | None:
 
 
 def begin_measuring(order: Order) -> None:
-    """Queue an experiment; raises TooMuchWorkError. What an earlier server measured is kept."""
-    queue.begin(EXPERIMENT, order.id, partial(measure, order), about=order.title)
+    """Queue an experiment, whose runs belong to this visitor; raises TooMuchWorkError.
+
+    What an earlier server measured is kept.
+    """
+    keys = [new_id() for _ in range(order.n_rows)]
+    work = partial(measure, order, [owned_id(key) for key in keys])
+    queue.begin(EXPERIMENT, order.id, work, about=order.title)
+    hold_keys(keys)
 
 
-def measure(order: Order, task: Task[Progress]) -> Measured:
-    """Measure all rows that are missing; raises CancelledError if the task is cancelled."""
+def measure(order: Order, new_ids: Sequence[str], task: Task[Progress]) -> Measured:
+    """Measure all rows that are missing; raises CancelledError if the task is cancelled.
+
+    Their runs get `new_ids`. The rows are an entry of the store, and are deleted like the others.
+    Raises NotKeptError if the store has no room.
+    """
     corpus = order.corpus.read()
-    folder = make_store_folder() / _FOLDER / order.id
-    training, held_out = _divided(order, corpus)
-    run_ids = _read_ids(folder)
-    lock = threading.Lock()
-
-    def store(of: Training, size: int, run: TrainingRun) -> None:
-        with lock:
-            trained = Trained(order.title, run, held_out, training)
-            run_ids[_row(of.settings(size))] = store_run(
-                trained, run_id=new_id(), should_stop=lambda: task.is_cancelled
-            )
-            write_whole(folder / _RUNS, json.dumps(run_ids).encode())
-
-    def report(progress: RowsDone) -> None:
-        task.report(Progress(round(progress.share * _STEPS), _STEPS))
-
-    found = experiment(
-        order.settings,
-        {NAME: corpus},
-        work=folder,
-        on_progress=report,
-        on_run=store,
-        should_stop=lambda: task.is_cancelled,
+    training, held_out = corpus.split(
+        order.settings["held_out"], order.settings["seed"], order.settings["held_out_by"] or None
     )
+    left, lock = list(new_ids), threading.Lock()
+    with os_errors_as_not_kept():
+        folder, run_ids = _open_folder(order)
+        noted = folder_size(folder)
+
+        def store(of: Training, size: int, run: TrainingRun) -> None:
+            with lock:
+                trained = Trained(order.title, run, held_out, training)
+                run_ids[_row(of.settings(size))] = store_run(
+                    trained, run_id=left.pop(), should_stop=lambda: task.is_cancelled
+                )
+                write_whole(folder / _RUNS, json.dumps(run_ids).encode())
+
+        def report(progress: RowsDone) -> None:
+            nonlocal noted
+            with lock:
+                size = folder_size(folder)
+            make_room(max(0, size - noted))
+            noted = size
+            task.report(Progress(round(progress.share * _STEPS), _STEPS))
+
+        found = experiment(
+            order.settings,
+            {_CORPUS: corpus},
+            work=folder,
+            on_progress=report,
+            on_run=store,
+            should_stop=lambda: task.is_cancelled,
+        )
     event("experiment_ended", rows=len(found.rows))
     ids = {row.name: run_ids.get(_row(row.settings), "") for row in found.rows}
-    return Measured(found, {name: id for name, id in ids.items() if id and is_stored(id)})
+    return Measured(found, {name: id for name, id in ids.items() if id})
 
 
-def _divided(order: Order, corpus: Corpus) -> tuple[Corpus, Corpus]:
-    own = order.settings
-    return corpus.split(own["held_out"], own["seed"], own["held_out_by"] or None)
+def _open_folder(order: Order) -> tuple[Path, dict[str, str]]:
+    """Return the folder of the rows, and the ids of their runs.
+
+    A row whose run was deleted could not be opened, so all are then measured again.
+    """
+    folder = make_store_folder() / f"{EXPERIMENT_PREFIX}{order.id}"
+    run_ids = _read_ids(folder)
+    if not all(map(is_stored, run_ids.values())):
+        delete_folder(folder)
+        run_ids = {}
+    folder.mkdir(exist_ok=True)
+    touch(folder)
+    write_whole(folder / NAME, json.dumps({"title": order.title}).encode())
+    return folder, run_ids
 
 
 def _row(settings: Mapping[str, Any]) -> str:

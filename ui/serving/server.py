@@ -49,7 +49,13 @@ from streamlit import config, runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.stats import ACTIVE_SESSIONS_FAMILY
 
-from bpe_core.files import UPLOAD_PREFIX, is_entry_name, keep_store_private, store_folder
+from bpe_core.files import (
+    UPLOAD_PREFIX,
+    is_entry_name,
+    is_id,
+    keep_store_private,
+    store_folder,
+)
 from bpe_core.kernels import compile_in_background, kernels_are_compiled
 from ui.host import Code, cached, event, log_as_json, server_cache, settings, short_id
 from ui.serving.upkeep import (
@@ -434,6 +440,6 @@ def store_size() -> StoreSize:
                 n_bytes += sum(file.lstat().st_size for file in entry.iterdir())
             if entry.name.startswith(UPLOAD_PREFIX):
                 uploads += 1
-            else:
+            elif is_id(entry.name):
                 runs += 1
     return StoreSize(runs, uploads, n_bytes)

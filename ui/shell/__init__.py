@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         draw_given_mark,
         follow,
         followed_job,
+        hold_keys,
         keep_runs,
         new_own_id,
         note_given,

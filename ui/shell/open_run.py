@@ -44,7 +44,8 @@ _MAX_ID_LENGTH = 100_000
 
 _MAX_NAME_LENGTH: Final = 100
 MAX_RECENT_RUNS: Final = 8
-MAX_KEYS: Final = 64
+MAX_KEYS: Final = 256
+"""More than the runs of several experiments."""
 _MAX_FORGOTTEN = 4 * MAX_RECENT_RUNS
 _KEY = "run_memory"
 _Run = TypeVar("_Run", RunName, StoredRun)
@@ -256,7 +257,7 @@ class OwnKeys:
 def new_own_id() -> str:
     """Return an id for a run that this visitor trains, and remember its key."""
     key = new_id()
-    _hold_keys([key, *workspace.get(OwnKeys).keys])
+    hold_keys([key])
     return owned_id(key)
 
 
@@ -265,7 +266,12 @@ def is_own(run_id: str) -> bool:
     return any(owned_id(key) == run_id for key in workspace.get(OwnKeys).keys)
 
 
-def _hold_keys(keys: Sequence[str]) -> None:
+def hold_keys(keys: Sequence[str]) -> None:
+    """Remember keys of runs that this visitor trains; the oldest are dropped if too many."""
+    _hold([*keys, *workspace.get(OwnKeys).keys])
+
+
+def _hold(keys: Sequence[str]) -> None:
     workspace.update(OwnKeys, keys=tuple(dict.fromkeys(keys))[:MAX_KEYS])
 
 
@@ -324,7 +330,7 @@ def _list_again() -> None:
     gone: list[str] = []
     found = workspace.component_value(_KEY, "found")
     note_found(found)
-    _hold_keys([*workspace.get(OwnKeys).keys, *_ids(found, "keys", MAX_KEYS)])
+    _hold([*workspace.get(OwnKeys).keys, *_ids(found, "keys", MAX_KEYS)])
     for run_id in _ids(found, "ids", MAX_RECENT_RUNS):
         try:
             names.append(find_run_name(run_id))

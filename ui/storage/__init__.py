@@ -14,7 +14,12 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from ui.storage.keeping import DAYS_KEPT_UNOPENED, os_errors_as_not_kept, start_sweeping
+    from ui.storage.keeping import (
+        DAYS_KEPT_UNOPENED,
+        make_room,
+        os_errors_as_not_kept,
+        start_sweeping,
+    )
     from ui.storage.run_files import (
         MAX_KEPT,
         BaseName,

@@ -29,7 +29,7 @@ from ui.host import settings
 
 DAYS_KEPT_UNOPENED: Final = settings().days_kept
 MAX_BYTES_KEPT: Final = round(settings().store_gigabytes * 1e9)
-"""The limit for all runs and uploads together; beyond it the least recently opened are deleted."""
+"""The limit for all entries together; beyond it the least recently opened are deleted."""
 _DAYS_OPEN: Final = 1
 """Entries opened within this time may be open in a tab, and are never deleted to make room."""
 _DAYS_KEPT_UNFINISHED: Final = 1
