@@ -32,8 +32,8 @@ from bpe_core.cli.outputs import (
     write_text,
 )
 from bpe_core.cli.sources import Workers, engine_options
-from bpe_core.cli.support import fetch_missing, load_encoder, read_ids, read_text
-from bpe_core.corpus import is_url
+from bpe_core.cli.support import fetch_missing, load_encoder, read_ids, read_lines, read_text
+from bpe_core.corpus import is_url, reading
 from bpe_core.errors import BpeError, ChatTemplateError, ConfigError, explain
 
 if TYPE_CHECKING:
@@ -296,12 +296,16 @@ def chat(
 
 
 def _json_lines(name: str) -> Iterator[Any]:
-    """Yield the values on the lines of a file, or the rows of a Parquet file."""
+    """Yield the values on the lines of a file, or the rows of a Parquet file, as they are read."""
     if name.endswith(".parquet"):
-        tables: Any = import_module("pyarrow.parquet")
-        yield from tables.read_table(name).to_pylist()
+        from bpe_core.corpus import damage_named, open_parquet_file
+
+        with reading(name) as file, damage_named(name):
+            rows = open_parquet_file(file, name).file
+            for batch in rows.iter_batches(batch_size=_ROWS_AT_ONCE):
+                yield from batch.to_pylist()
         return
-    for number, line in enumerate(read_text(name).split("\n"), start=1):
+    for number, line in enumerate(read_lines(name), start=1):
         if line.strip():
             try:
                 yield json.loads(line)

@@ -370,10 +370,17 @@ class StandardInput:
 
     def read(self, size: int = -1) -> bytes:
         """Read all, or up to `size` bytes; raises `CorpusError` if it is closed or a folder."""
+        return self._read("read", size)
+
+    def readline(self) -> bytes:
+        """Read a line with its end, or nothing at the end; raises what `read` raises."""
+        return self._read("readline")
+
+    def _read(self, how: str, *size: int) -> bytes:
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise CorpusError("Standard input is closed. Name a file, or pipe text to the command.")
         try:
-            return sys.stdin.buffer.read(size)
+            return getattr(sys.stdin.buffer, how)(*size)
         except OSError as error:
             raise CorpusError(
                 f"Standard input cannot be read: {explain(error, '')} Name a file, or pipe text to "

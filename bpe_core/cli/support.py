@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -189,16 +191,28 @@ def _is_name(name: str) -> bool:
 def read_text(name: str) -> str:
     """Read UTF-8 unchanged: a byte order mark and line ends are part of the text."""
     if name == "-":
-        data = StandardInput().read()
-    else:
-        with reading(name) as file:
-            data = file.read()
+        return _decode(StandardInput().read(), name)
+    with reading(name) as file:
+        return _decode(file.read(), name)
+
+
+def read_lines(name: str) -> Iterator[str]:
+    """Yield lines of UTF-8 with their ends as they are read, so that few are in memory."""
+    start = 0
+    with nullcontext(StandardInput()) if name == "-" else reading(name) as file:
+        while line := file.readline():
+            yield _decode(line, name, start)
+            start += len(line)
+
+
+def _decode(data: bytes, name: str, start: int = 0) -> str:
+    """Return UTF-8 as text; an error names its byte in the file, where the data begins at one."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
         raise TextDecodingError(
-            f"{StandardInput.name if name == '-' else name} is not UTF-8 at byte {error.start:,} "
-            f"(0x{data[error.start]:02X}). Save it as UTF-8."
+            f"{StandardInput.name if name == '-' else name} is not UTF-8 at byte "
+            f"{start + error.start:,} (0x{data[error.start]:02X}). Save it as UTF-8."
         ) from None
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -67,6 +68,27 @@ def test_conversations_are_reported_and_their_masks_written(tmp_path: Path) -> N
     assert "refused: 3 conversations, first 4: " in lines
     rows.write_text("{\n")
     assert "Line 1 of" in CliRunner().invoke(main, base).stderr
+
+
+def test_rows_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    template, rows = tmp_path / "t.jinja", tmp_path / "a.parquet"
+    template.write_text(SOURCE)
+    base = ["chat", "gpt2", str(rows), "--template", str(template), "--report"]
+    pq.write_table(pa.table({"messages": [[USER, ANSWER]] * 2_500}), rows)
+    assert "2,500 conversations" in CliRunner().invoke(main, base).stdout
+    rows.write_bytes(b"\0" * 100)
+    damaged = CliRunner().invoke(main, base)
+    assert (damaged.exit_code, "a.parquet is not a Parquet file" in damaged.stderr) == (1, True)
+    rows.unlink()
+    missing = CliRunner().invoke(main, base).stderr
+    assert "a.parquet" in missing
+    assert "utput" not in missing
+    base[2] = str(rows.with_suffix(".jsonl"))
+    Path(base[2]).write_bytes(b"[1]\n[\xff]\n")
+    assert "is not UTF-8 at byte 5 (0xFF)" in CliRunner().invoke(main, base).stderr
+    base[2] = "-"
+    piped = CliRunner().invoke(main, base, input=json.dumps([USER]) + "\n\n" + json.dumps([USER]))
+    assert "2 conversations" in piped.stdout
 
 
 def test_a_template_without_end_ends_the_report() -> None:
