@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from bpe_core.errors import ChatTemplateError
+
+MAX_GROWN: Final = 200
+"""The most messages of a conversation whose beginnings are rendered too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from traceback import walk_tb
 from types import FrameType
 from typing import Any, Final, NoReturn
 
-from bpe_core.chat.rendered import Growth, Job, Reads, Rendered
+from bpe_core.chat.rendered import MAX_GROWN, Growth, Job, Reads, Rendered
 from bpe_core.checks import printable
 from bpe_core.errors import BpeError, ChatTemplateError
 from bpe_core.extras import needs_extra
@@ -42,8 +42,6 @@ with needs_extra("formats", "Rendering a chat template"):
 
 MAX_CHARACTERS: Final = 4_000_000
 """The longest conversation that is rendered; the longest context of a model has about as many."""
-MAX_GROWN: Final = 200
-"""The most messages of a conversation whose beginnings are rendered too."""
 _FILE_NAME: Final = "<template>"
 """What Jinja calls the file of a template that is a text."""
 

@@ -355,6 +355,8 @@ def _report_chats(
 
 
 def _print_report(report: ChatReport, *, as_json: bool) -> None:
+    from bpe_core.chat import MAX_GROWN
+
     if as_json:
         faults = {kind: each._asdict() for kind, each in report.faults.items()}
         print_json({**asdict(report), "faults": faults})
@@ -367,6 +369,11 @@ def _print_report(report: ChatReport, *, as_json: bool) -> None:
     )
     for how, n in report.learned_by.items():
         click.echo(f"masks by {how or 'nothing'}: {counted(n, 'conversation')}")
+    if report.not_compared:
+        click.echo(
+            f"more than {MAX_GROWN:,} messages, so no beginnings compared: "
+            f"{counted(report.not_compared, 'conversation')}"
+        )
     if report.context is not None:
         click.echo(f"longer than {report.context:,} tokens: {report.cut_off:,}")
     click.echo(f"{'role':<16}{'turns':>10}{'tokens':>12}{'a turn':>9}{'learned':>12}")

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.chat import ChatTemplate, check_messages
+from bpe_core.chat import MAX_GROWN, ChatTemplate, check_messages
 from bpe_core.errors import ChatTemplateError
 from bpe_core.tokenizer.conversation import Conversation, Fault, read_conversations
 from bpe_core.tokenizer.protocol import Encoder
@@ -56,6 +56,9 @@ class ChatReport:
     context: int | None = None
     cut_off: int = 0
     """Conversations with more tokens than the context."""
+    not_compared: int = 0
+    """Conversations with so many messages that their beginnings were not compared with the whole:
+    their masks are found by text, and a prefix that changes is not."""
     roles: dict[str, RoleFigures] = field(default_factory=dict[str, RoleFigures])
     """By role; "" is for what belongs to no message."""
     learned_by: dict[str, int] = field(default_factory=dict[str, int])
@@ -90,11 +93,12 @@ def report_chats(
 
     def read_waiting() -> None:
         found = read_conversations(template, waiting, encoder)
-        for number, each in zip(numbers, found, strict=True):
+        for number, given, each in zip(numbers, waiting, found, strict=True):
             if isinstance(each, ChatTemplateError):
                 _add_fault(report, REFUSED, number, str(each))
                 continue
             by[each.learned_by] += 1
+            report.not_compared += len(given["messages"]) > MAX_GROWN
             _add(report, number, each, encoder, on_ids)
         waiting.clear()
         numbers.clear()

@@ -446,7 +446,8 @@ def _reading_faults(
     faults = [Fault("begins-twice", each) for each in _beginning(template, reading.text)]
     for each, places in zip(reading.written, reading.places, strict=True):
         who = _who(each.number, reading.messages, first=True)
-        if not places and each.text.strip() and each.is_content:
+        is_whole = any(end - start >= len(each.text.strip()) for start, end in places)
+        if not is_whole and each.text.strip() and each.is_content:
             said = f"{who} is left out or changed by the template."
             faults.append(Fault("left-out", said, each.number))
         faults += _typed_tokens(who, each.number, each.text, typed)
@@ -512,30 +513,66 @@ def _match(text: str, marked: str, written: Sequence[_Written]) -> list[list[Pla
 
 
 def _spellings(wrote: str) -> tuple[str, ...]:
-    """Return how a template may write a text: most strip white space, and arguments are JSON."""
-    return wrote, wrote.strip(), json.dumps(wrote, ensure_ascii=False)[1:-1]
+    """Return how a template may write a text.
+
+    Most strip white space, arguments are JSON, and some leave out the reasoning before an answer.
+    """
+    answer = wrote.rpartition(_THOUGHT)[2].lstrip("\n")
+    return wrote, wrote.strip(), json.dumps(wrote, ensure_ascii=False)[1:-1], answer
+
+
+_THOUGHT: Final = "</think>"
 
 
 def _search(text: str, marked: str | None, written: Sequence[_Written]) -> list[Place | None]:
     """Return where each text is found, in order if possible, or None."""
+    around = re.split(_MARK.format("([0-9]{1,6})"), marked or "")
+    beside: dict[int, tuple[str, str]] = {}
+    for before, mark, after in zip(around[::2], around[1::2], around[2::2], strict=False):
+        beside.setdefault(int(mark), (before[-_N_BESIDE:], after[:_N_BESIDE]))
     places: list[Place | None] = []
     end = 0
     for number, wrote in enumerate(written):
         # Many templates leave out the reasoning of earlier answers, which may stand elsewhere.
-        is_left_out = not wrote.is_content and _MARK.format(number) not in (marked or "")
-        if is_left_out:
-            places.append(None)
-            continue
-        wanted = next((way for way in _spellings(wrote.text) if way.strip() and way in text), None)
-        if wanted is None:
-            places.append(None)
-            continue
-        start = text.find(wanted, end)
-        start = start if start >= 0 else text.find(wanted)
-        end = start + len(wanted)
-        is_free = all(place is None or end <= place[0] or place[1] <= start for place in places)
-        places.append((start, end) if is_free else None)
+        is_left_out = not wrote.is_content and number not in beside
+        place = None
+        if not is_left_out:
+            # The same letters may stand elsewhere, as in the arguments of a tool.
+            place = _search_between(text, wrote.text, *beside.get(number, ("", "")), end)
+            place = place or _search_alone(text, wrote.text, end)
+        end = end if place is None else place[1]
+        is_free = place is not None and all(
+            each is None or place[1] <= each[0] or each[1] <= place[0] for each in places
+        )
+        places.append(place if is_free else None)
     return places
+
+
+_N_BESIDE: Final = 24
+
+
+def _search_between(text: str, wrote: str, before: str, after: str, end: int) -> Place | None:
+    """Return where a text is between what the template writes next to it, from `end` on."""
+    if not (before and after):
+        return None
+    for wanted in _spellings(wrote):
+        start = text.find(before + wanted + after, max(0, end - len(before)))
+        if start >= 0:
+            return start + len(before), start + len(before + wanted)
+    return None
+
+
+def _search_alone(text: str, wrote: str, end: int) -> Place | None:
+    """Return where a text is from `end` on, or else before it; None for white space alone."""
+    if not wrote.strip():
+        return None
+    as_is, stripped, as_json, answer = _spellings(wrote)
+    for ways in ((as_is, as_json), (stripped, answer)):
+        for begin in (end, 0):
+            found = [(text.find(way, begin), len(way)) for way in ways if way.strip()]
+            if found := [(start, start + n) for start, n in found if start >= 0]:
+                return min(found)
+    return None
 
 
 def _beginning(template: ChatTemplate, text: str) -> list[str]:

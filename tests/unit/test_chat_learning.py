@@ -188,3 +188,39 @@ def test_reasoning_that_is_left_out_is_not_found_in_a_later_answer():
     said = [found.text[start:end] for start, end in found.learned]
     assert "a warm hug" not in said[0]
     assert "learned-twice" not in kinds(found)
+
+
+CALL = "{% for c in m.tool_calls or [] %}{{ c.function.arguments | tojson }}{% endfor %}"
+# It treats marks otherwise than texts, and its last message otherwise than those before.
+SEARCHED = chat(
+    HEAD
+    + "{% if loop.last %}[thought]{{ m.content }}"
+    + "{% else %}{{ m.content.split('</think>') | last }}{% endif %}"
+    + CALL
+    + END,
+    before="{{ messages[0].content | length }}",
+)
+
+
+def call(city: str) -> dict[str, Any]:
+    function = {"name": "weather", "arguments": {"city": city}}
+    return {"role": "assistant", "content": "", "tool_calls": [{"function": function}]}
+
+
+@pytest.mark.parametrize(
+    ("talk", "others"),
+    [
+        # White space alone, and the same as JSON in a later call.
+        ([{"role": "assistant", "content": "\n"}, TALK[3], call("a\n\n"), TALK[1], TALK[4]], []),
+        # The argument is written as JSON, and a later message has the same letters as they are.
+        ([call('"hug"'), {"role": "user", "content": '"hug"'}, TALK[4]], []),
+        ([{"role": "assistant", "content": "<think>A hug.</think>Yes."}, TALK[3]], ["left-out"]),
+    ],
+)
+def test_a_text_is_found_where_its_message_is(talk: list[dict[str, Any]], others: list[str]):
+    found = read(SEARCHED, [TALK[1], *talk])
+    assert kinds(found) == [*others, "prefix-changes"]
+    said = [found.text[start:end] for start, end in found.learned]
+    assert len(said) == sum(each["role"] == "assistant" for each in talk)
+    assert all(each.endswith(END) and each.count(END) == 1 for each in said)
+    assert found.turns[1].end == found.text.index(END, found.turns[0].end) + len(END)

@@ -33,6 +33,7 @@ ROWS: list[Any] = [
     [{"role": "user", "content": f"a {END}"}, ANSWER],
     [{"role": "user", "content": f"b {END}"}],
     [{"role": "user", "content": "\ud800"}],
+    [USER, ANSWER] * 101,
 ]
 
 
@@ -44,8 +45,9 @@ def test_conversations_are_reported_and_their_masks_written(tmp_path: Path) -> N
     shown = CliRunner().invoke(main, [*base, "--masks", str(masks), "--json"])
     assert shown.exit_code == 0, shown.output
     found = json.loads(shown.stdout)
-    assert (found["conversations"], found["cut_off"]) == (8, 1)
-    assert found["learned_by"] == {"prefixes": 4, "": 1}
+    assert (found["conversations"], found["cut_off"]) == (9, 2)
+    assert found["learned_by"] == {"prefixes": 4, "": 1, "text": 1}
+    assert found["not_compared"] == 1
     assert set(found["faults"]) == {"refused", "typed-token"}
     assert found["faults"]["refused"]["conversations"] == 3
     assert found["faults"]["refused"]["first"] == 4
@@ -55,16 +57,17 @@ def test_conversations_are_reported_and_their_masks_written(tmp_path: Path) -> N
         "first": 6,
         "example": "",
     }
-    assert found["roles"]["assistant"]["turns"] == 5
+    assert found["roles"]["assistant"]["turns"] == 5 + 101
     table = pq.read_table(masks).to_pylist()  # pyright: ignore[reportUnknownMemberType]
-    assert len(table) == 5
+    assert len(table) == 6
     assert sum(each["n_tokens"] for each in table) == found["tokens"]
-    assert sum(sum(each["assistant_masks"]) for each in table) == found["learned"] == 15
+    assert sum(sum(each["assistant_masks"]) for each in table) == found["learned"] == 15 + 303
     ids = [i for i, m in zip(table[0]["input_ids"], table[0]["assistant_masks"], strict=True) if m]
     assert bpe.gpt2().decode(ids) == f"Yes.{END}"
     lines = CliRunner().invoke(main, base).stdout
-    assert "8 conversations" in lines
-    assert "longer than 20 tokens: 1" in lines
+    assert "9 conversations" in lines
+    assert "longer than 20 tokens: 2" in lines
+    assert "more than 200 messages, so no beginnings compared: 1 conversation\n" in lines
     assert "refused: 3 conversations, first 4: " in lines
     rows.write_text("{\n")
     assert "Line 1 of" in CliRunner().invoke(main, base).stderr
