@@ -31,6 +31,7 @@ from bpe_core.tokenizer import Encoder, Trained, to_encoder
 from bpe_core.unicode import SCRIPT_GROUPS, WHITE_SPACE
 
 _ALPHA: Final = 2.5
+_LARGE_ALPHA: Final = 32
 
 _PIECE = 1 << 18
 """The bytes of text that are mapped at once; larger pieces are not faster."""
@@ -487,7 +488,10 @@ def renyi_efficiency(
     elif math.isinf(alpha):
         entropy = -math.log(float(shares.max()))
     else:
-        entropy = math.log(float((shares**alpha).sum())) / (1 - alpha)
+        # At a large alpha, powers of shares underflow; those of their ratios to the largest do not.
+        top = float(shares.max()) if alpha > _LARGE_ALPHA else 1.0
+        powers = float(((shares / top) ** alpha).sum())
+        entropy = (math.log(powers) + alpha * math.log(top)) / (1 - alpha)
     # Avoid -0.0, which the entropy of a single token can be.
     return max(0.0, entropy) / math.log(vocab_size)
 

@@ -299,7 +299,8 @@ def plan(
         )
     found = _checked({**_SETTINGS, **given})
     if corpora is not None:
-        named = {str(name): named.get(name, {}) for name in corpora}
+        known_before = named if is_a(named, Mapping) else {}
+        named = {str(name): known_before.get(name, {}) for name in corpora}
     planned = Plan(found, _named_corpora(named), folder)
     n_rows = sum(len(each.sizes) for each in planned.trainings)
     if n_rows > MAX_ROWS:
@@ -312,17 +313,8 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
     for name, default in _SETTINGS.items():
         value = given[name]
         if isinstance(default, list):
-            values = [value] if is_a(value, str) or is_whole(value) else value
-            values = several(values, name, "give a list")
             whole = name in ("vocab_sizes", "new_tokens")
-            if odd := next(
-                (each for each in values if not (is_whole(each) if whole else is_a(each, str))),
-                None,
-            ):
-                raise ArgumentTypeError(
-                    f"Expected {name} as a list of {'numbers' if whole else 'texts'}, got "
-                    f"{describe(odd[0])} in it."
-                )
+            values = _several_of(name, value, whole=whole)
             given[name] = sorted({*map(int, values)}) if whole else list(dict.fromkeys(values))
         elif isinstance(default, str):
             if not is_a(value, str):
@@ -360,8 +352,22 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _is_text(value: object) -> bool:
-    return is_a(value, str)
+def _several_of(name: str, value: object, *, whole: bool = False, paths: bool = False) -> list[Any]:
+    """Return texts (or paths), or whole numbers, as a list; one alone needs no brackets."""
+    kind = "whole numbers" if whole else "texts"
+
+    def fits(each: object) -> bool:
+        return is_whole(each) if whole else is_a(each, str, *([os.PathLike] if paths else []))
+
+    if fits(value):
+        return [value]
+    values = several(value, f"{kind} as {name}", "give a list")
+    for each in values:
+        if not fits(each):
+            raise ArgumentTypeError(
+                f"Expected {name} as a list of {kind}, got {describe(each)} in it."
+            )
+    return values
 
 
 def _named_corpora(named: Any) -> dict[str, dict[str, Any]]:
@@ -377,8 +383,14 @@ def _named_corpora(named: Any) -> dict[str, dict[str, Any]]:
                 f"{min(map(str, unknown))!r:.60} of the corpus {name!r:.60} is not known. Use "
                 f"{', '.join(_CORPUS_KEYS)}."
             )
-        sources = entry.get("sources", [])
-        entry["sources"] = [sources] if is_a(sources, str) else [*map(str, sources)]
+        of = f"of the corpus {name!r:.60}"
+        sources = _several_of(f"the sources {of}", entry.get("sources", []), paths=True)
+        entry["sources"] = [*map(str, sources)]
+        for key in ("text_column", "sha256"):
+            if key in entry and not is_a(entry[key], str):
+                raise ArgumentTypeError(
+                    f"Expected {key} {of} as a text, got {describe(entry[key])}."
+                )
         found[str(name)] = entry
     return found
 
@@ -484,9 +496,10 @@ def _sentences(planned: Plan) -> dict[str, Sequence[str]]:
     else:
         paths = [Path(planned.folder, source) for source in sources]
         try:
-            texts = read_parallel([(path.name, path.read_bytes()) for path in paths])
-        except OSError as error:
+            files = [(path.name, path.read_bytes()) for path in paths]
+        except (OSError, ValueError) as error:  # ValueError: the path has a NUL
             raise CorpusError(f"Parallel sentences could not be read: {error}") from None
+        texts = read_parallel(files)
     return {text.name: text.sentences for text in texts}
 
 

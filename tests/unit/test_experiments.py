@@ -254,7 +254,7 @@ def test_the_answer_takes_the_smallest_size_within_the_interval():
     [
         ({}, "no size to try"),
         ({"vocab_sizes": [300], "sizes": 1}, "'sizes' is not a setting"),
-        ({"vocab_sizes": ["300"]}, "list of numbers"),
+        ({"vocab_sizes": ["300"]}, "list of whole numbers"),
         ({"vocab_sizes": [300], "pretokenizers": ["gpt9"]}, "gpt9"),
         ({"vocab_sizes": [300], "alphabets": ["latin"]}, "is not an alphabet"),
         ({"vocab_sizes": [300], "held_out": 0}, "held_out is 0"),
@@ -269,6 +269,63 @@ def test_the_answer_takes_the_smallest_size_within_the_interval():
 def test_wrong_settings_are_named(settings: dict[str, Any], words: str):
     with pytest.raises(bpe.BpeError, match=words):
         bpe.experiment(settings, {"mine": texts(40)})
+
+
+def test_odd_values_of_every_setting_are_named(tmp_path: Path):
+    """None ends in a traceback, and each error names the setting and the value."""
+    (tmp_path / "t.txt").write_text("".join(texts(40)), "utf-8")
+    file = tmp_path / "sizes.toml"
+    lists = ("vocab_sizes", "new_tokens", "pretokenizers", "alphabets", "extend", "special_tokens")
+    whole = lists[:2]
+    odd = {
+        "0.0": "0.0 (float)",
+        "nan": "nan (float)",
+        "false": "False (bool)",
+        "1979-05-27": "a value of type date",
+        "[[]]": "a value of type list",
+        "[{}]": "a value of type dict",
+        "[1.5]": "1.5 (float)",
+        "[0.0]": "0.0 (float)",
+        "[inf]": "inf (float)",
+        "[true]": "True (bool)",
+        "[false]": "False (bool)",
+        "[1979-05-27]": "a value of type date",
+        "{}": "a value of type dict",
+    }
+    cases: list[tuple[str, str, str]] = []
+    for name in (*lists, "parallel"):
+        more = {"[300, '']": "'' (str)"} if name in whole else {"[0]": "0 (int)", "-1": "-1 (int)"}
+        cases += [(f"{name} = {value}", name, words) for value, words in {**odd, **more}.items()]
+    for place in ("corpora.x", "corpora.x.sources"):
+        more = {"5": "5 (int)", "['t.txt', 1]": "1 (int)"}
+        cases += [
+            (f"{place} = {value}", "the sources of the corpus 'x'", words)
+            for value, words in {**odd, **more}.items()
+            if (place, value) != ("corpora.x", "{}")
+        ]
+    for name in ("text_column", "sha256"):
+        cases += [
+            (f"corpora.x = {{sources = 't.txt', {name} = {value}}}", name, words)
+            for value, words in (("5", "5 (int)"), ("[]", "type list"), ("false", "False (bool)"))
+        ]
+    for name in ("held_out_by", "reference", "against"):
+        cases += [
+            (f"{name} = {value}", name, words) for value, words in odd.items() if value[0] != "["
+        ]
+    for name in ("seed", "min_frequency", "model_entries", "alpha", "held_out"):
+        cases += [(f"{name} = {value}", name, "") for value in ("'x'", "-1", "nan", "true", "[1]")]
+    cases.append(('parallel = ["a\\u0000b"]', "Parallel", "null"))
+    common = {"vocab_sizes": "[300]", "held_out": "0.3", "parallel": "[]", "corpora.x": "'t.txt'"}
+    for line, name, words in cases:
+        own = line.partition(" ")[0]
+        rest = [f"{key} = {value}" for key, value in common.items() if not own.startswith(key)]
+        file.write_text("\n".join([*rest, line]), "utf-8")
+        with pytest.raises(bpe.BpeError) as raised:
+            bpe.experiment(file)
+        assert name in str(raised.value), line
+        assert words in str(raised.value), line
+    with pytest.raises(bpe.BpeError, match="no size"):
+        bpe.experiment({"corpora": 5}, {"mine": texts(40)})
 
 
 def test_wrong_files_are_named(tmp_path: Path):

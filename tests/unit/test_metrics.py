@@ -186,6 +186,9 @@ def test_renyi_by_hand_and_as_tokenization_scorer_computes_it():
     assert bpe.renyi(text) == bpe.renyi(text, alpha=2.5)
     assert bpe.renyi([1, 1, 2], 1) == pytest.approx(0.9182958340544896)  # Shannon's, by hand
     assert bpe.renyi([1, 1, 2], math.inf) == pytest.approx(-math.log2(2 / 3))
+    for large in (2e3, 1e29):  # powers of 2/3 underflow
+        limit = large / (large - 1) * -math.log2(2 / 3)
+        assert bpe.renyi([1, 1, 2], large) == pytest.approx(limit)
     assert bpe.renyi([1, 2], 0) == bpe.renyi([1, 2, 3]) == 1
     assert bpe.renyi([5, 5]) == 0
     assert math.isnan(bpe.renyi([]))
