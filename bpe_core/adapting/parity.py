@@ -9,10 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
-from bpe_core.checks import check_whole
+from bpe_core.checks import check_whole, is_a
 from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.counting import Layout, count_pretokens, lay_out_pretokens
 from bpe_core.errors import ConfigError
@@ -56,9 +57,10 @@ def train_parity(
     by all languages together. With a `window`, a language waits that picked more than
     `alpha / n_languages` of the last `window` merges.
 
-    Without a window, merges are equal to those of `tokenizers`' `ParityBpeTrainer` on the same
-    pre-tokens. Raises `ConfigError` for a base of characters, "first-seen" ties, or languages
-    that do not match.
+    Merges are equal to those of `tokenizers`' `ParityBpeTrainer` on the same pre-tokens. With a
+    window, that trainer does not always end if a language runs out of pairs; this one does.
+    Raises `ConfigError` for a base of characters, "first-seen" ties, an `alpha` below 1, or
+    languages that do not match.
 
     >>> texts = {"en": ["hug hug hugs"], "xx": ["abab abab abab abab"]}
     >>> run = train_parity(texts, TrainingConfig(259, special_tokens=()))
@@ -67,6 +69,13 @@ def train_parity(
     """
     _check(corpora, config, development)
     check_whole("hybrid_merges", hybrid_merges, 0)
+    if window is not None:
+        check_whole("window", window, 1)
+        if not is_a(alpha, Real) or not alpha >= 1:
+            raise ConfigError(
+                f"Expected alpha as a number from 1, got {alpha!r}. With 1, a language waits that "
+                "picked more than its share; the usual is 2."
+            )
     started = time.perf_counter()
     vocabulary = GrowingVocabulary(config, ())
     watch = Watch(config.vocab_size - len(vocabulary), started, on_progress, should_stop)
@@ -101,14 +110,14 @@ def train_parity(
         if len(merges) < hybrid_merges and together is not None:
             best = together.best()
         else:
-            picker = _next(lengths, is_open, recent, window, alpha)
-            if picker is None:
+            if not any(is_open):
                 break
+            picker = _next(lengths, is_open, recent, window, alpha)
+            recent.append(picker)
             best = training[picker].best()
             if best is None:
                 is_open[picker] = False
                 continue
-            recent.append(picker)
         if best is None:
             break
         left, right = unpack_pair(best)
@@ -166,14 +175,18 @@ def _next(
     recent: list[int],
     window: int | None,
     alpha: float,
-) -> int | None:
-    """Return the language whose text is the longest now, the first of equal ones."""
+) -> int:
+    """Return the language whose text is the longest now, the first of equal ones.
+
+    If all that have pairs wait, it is the first language, even if it has none: its turns move the
+    window on, as in `tokenizers`.
+    """
     left = [number for number, each in enumerate(is_open) if each]
     if window is not None:
         last = recent[-window:]
         most = alpha / len(lengths) * window
-        left = [number for number in left if last.count(number) <= most] or left
-    return max(left, key=lambda number: lengths[number][-1], default=None)
+        left = [number for number in left if last.count(number) <= most]
+    return max(left, key=lambda number: lengths[number][-1], default=0)
 
 
 def _check(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 import bpe_core as bpe
 from bpe_core.types import TrainingConfig
 from bpe_core.unicode import to_printable
+from tests.new_process import ROOT
 
 Texts = dict[str, list[str]]
 ALPHABETS = ("ab", "abc", "bcd", "xy", "aé")
@@ -79,11 +82,74 @@ def test_merges_are_those_of_tokenizers(
             assert lengths[-1] == sum(len(run.tokenizer.encode(text)) for text in measured[name])
 
 
+ORACLE = """
+import json, sys
+from tests.properties.test_parity_training import by_tokenizers
+cases = json.load(sys.stdin)
+print(json.dumps([by_tokenizers(*case, variant="window", **more) for case, more in cases]))
+"""
+
+
+def test_merges_with_a_window_are_those_of_tokenizers() -> None:
+    rng = random.Random(5)
+    cases: list[tuple[tuple[Texts, Texts | None, int], dict[str, float]]] = []
+    ours: list[list[tuple[str, str]]] = []
+    n_waits = 0
+    for number in range(300):
+        window, alpha = ((100, 2.0), (2, 1.0), (3, 1.0), (5, 1.5))[number % 4]
+        hybrid = number % 3
+        texts, development = draw(rng), draw(rng) if number % 5 else None
+
+        def learn(
+            window: int | None,
+            texts: Texts = texts,
+            development: Texts | None = development,
+            hybrid: int = hybrid,
+            alpha: float = alpha,
+        ) -> bpe.Tokenizer:
+            config = TrainingConfig(263, special_tokens=())
+            return bpe.train_parity(
+                texts, config, development, window=window, alpha=alpha, hybrid_merges=hybrid
+            ).tokenizer
+
+        tokenizer = learn(window)
+        # `tokenizers` may not end once a language has no pair left.
+        if any(len(tokenizer.encode(text)) <= len(text.split()) for [text] in texts.values()):
+            continue
+        n_waits += learn(None).merges != tokenizer.merges
+        vocab = [to_printable(token) for token in tokenizer.vocab.values()]
+        ours.append([(vocab[m.left], vocab[m.right]) for m in tokenizer.merges])
+        settings = {"window_size": window, "alpha": alpha, "global_merges": hybrid}
+        cases.append(((texts, development, 7), settings))
+    assert min(len(cases), n_waits) > 30
+    found = subprocess.run(  # in a process of its own, which can be ended
+        [sys.executable, "-c", ORACLE],
+        input=json.dumps(cases),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+        cwd=ROOT,
+    )
+    theirs = [[tuple(pair) for pair in merges] for merges in json.loads(found.stdout)]
+    for mine, expected, case in zip(ours, theirs, cases, strict=True):
+        assert mine == expected, case
+
+
+def test_training_ends_where_no_language_has_a_pair() -> None:
+    texts = {"a": ["hug"], "b": ["pug"]}
+    for window in (None, 1, 2, 100):
+        run = bpe.train_parity(texts, TrainingConfig(300, special_tokens=()), window=window)
+        assert run.tokenizer.n_merges == 3
+
+
 def test_wrong_settings_are_refused() -> None:
     texts = {"a": ["hug"], "b": ["pug"]}
     config = TrainingConfig(260)
     with pytest.raises(bpe.BpeError, match="two or more"):
         bpe.train_parity({"a": ["hug"]}, config)
+    with pytest.raises(bpe.BpeError, match="Expected alpha"):
+        bpe.train_parity(texts, config, window=3, alpha=0.5)
     with pytest.raises(bpe.BpeError, match="in only one"):
         bpe.train_parity(texts, config, {"a": ["hug"]})
     with pytest.raises(bpe.BpeError, match="own tie rule"):
