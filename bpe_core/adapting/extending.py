@@ -235,7 +235,7 @@ def train_superwords(
     watch = Watch(0, started, on_progress, should_stop, on_counting)
     counted = count(corpus, cut, watch)
     watch.note_first(len(first.merges), 0)
-    continues = Continuation(base, left_out=first.left_out, terms=())
+    continues = Continuation(base, left_out=first.left_out, terms=first.terms)
     return continue_run(continues, counted, config, watch)
 
 

@@ -145,8 +145,12 @@ class Continuation:
 
     @property
     def n_term_merges(self) -> int:
-        """How many of the first merges were made for terms."""
-        return sum(cost.tokens_added for cost in self.terms)
+        """How many of the first merges were made for terms.
+
+        The base has those of a training's seeds already if merges join words afterwards.
+        """
+        known = self.base.table.ids if any(cost.tokens_added for cost in self.terms) else ()
+        return sum(cost.tokens_added for cost in self.terms if cost.token not in known)
 
     def list_merges(self, tokenizer: Tokenizer) -> tuple[Merge, ...]:
         """Return the merges that follow those of the base, ranked from 0, with their counts.

@@ -142,7 +142,7 @@ class TrainingRun(Immutable):
             "corpus_sha256": self.corpus_sha256,
             "corpus_bytes": self.corpus_bytes,
             "tokenizer_fingerprint": self.tokenizer.fingerprint,
-            "base_fingerprint": None if self.base is None else self.base.fingerprint,
+            "base_fingerprint": self.base.fingerprint if self.base and self.given_base else None,
             "n_merges": len(self.merges),
             "stop_reason": self.stop_reason,
         }
@@ -194,8 +194,14 @@ class TrainingRun(Immutable):
 
     @cached_property
     def given_base(self) -> Tokenizer | None:
-        """The base as it was given, without added characters."""
-        return None if self.continues is None else self.continues.given_base()
+        """The base as it was given, without added characters; None if `train` made it.
+
+        Superwords, seeds and vetoes continue a tokenizer that is a part of the same training.
+        """
+        own = self.config.superwords_from, self.config.seeds, self.config.vetoes
+        if self.continues is None or any(own) or self.config.whole_characters:
+            return None
+        return self.continues.given_base()
 
     @property
     def left_out(self) -> tuple[bytes, ...]:

@@ -524,7 +524,7 @@ def learn_run(
     if first is not None:
         learned = first.then(learned)
     if continues is not None:
-        costs = () if first is None else first.costs
+        costs = continues.terms if first is None else first.costs
         continues = replace(continues, counts=tuple(learned.counts), terms=costs)
     run = TrainingRun(
         tokenizer=build_tokenizer(learned),

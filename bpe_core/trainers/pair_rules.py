@@ -120,12 +120,16 @@ def vetoed_patterns(config: TrainingConfig) -> list[str]:
 
 
 def find_rule(config: TrainingConfig) -> PairRule:
-    """Return the rule of a training's last stage.
+    """Return the rule of a training's last stage, or of extending a tokenizer that has superwords.
 
     >>> find_rule(TrainingConfig()) is NO_RULE
     True
+    >>> find_rule(TrainingConfig(pretokenizer="superwords")) is NO_RULE
+    False
     """
-    superwords, patterns = config.superwords_from is not None, vetoed_patterns(config)
+    is_extended = config.pretokenizer.rpartition("+")[2] == "superwords"
+    superwords = config.superwords_from is not None or is_extended
+    patterns = vetoed_patterns(config)
     if not superwords and not patterns and not config.whole_characters:
         return NO_RULE
     return PairRule(

@@ -191,3 +191,30 @@ def test_a_cancelled_first_stage_has_no_superwords() -> None:
         Continuation(bpe.gpt2()), words, TrainingConfig(50_300), stopped(lambda: True)
     )
     assert run.stop_reason == "cancelled"
+
+
+def test_a_run_with_superwords_is_read_back_and_extended(tmp_path: Path) -> None:
+    texts = [f"{text[:9_000]} cmpxchg" for text in TEXTS[:12]]
+    config = TrainingConfig(
+        440, superwords_from=380, seeds=["cmpxchg", "New York"], vetoes=["regex:[0-9]"]
+    )
+    run = bpe.train(texts, config)
+    made, cut = run.terms
+    assert (made.token, made.tokens_added, made.occurrences) == (b" cmpxchg", 7, 12)
+    assert cut.token is None
+    assert "cuts it into 2 words" in str(cut.reason)
+    assert run.n_term_merges == 0  # the first stage made them
+    assert run.given_base is None
+    assert run.to_dict()["base_fingerprint"] is None
+    bpe.save_run(run, tmp_path / "mine.bpe-run")
+    again = bpe.load_run(tmp_path / "mine.bpe-run")
+    assert (again.tokenizer, again.config, again.terms) == (run.tokenizer, config, run.terms)
+    assert again.merges == run.merges
+    assert again.top_pairs(0, 1)[0][:2] == run.merges[0].pair
+
+    longer = bpe.extend(run.tokenizer, texts, n_tokens=300, terms=["kubelet"])
+    assert longer.given_base == run.tokenizer
+    assert longer.n_term_merges == longer.terms[0].tokens_added > 0
+    tokens = [longer.tokenizer.vocab[id] for id in longer.new_tokens]
+    assert any(b" " in token.strip() for token in tokens)
+    assert all(len(token.split()) <= 4 and b": " not in token for token in tokens)

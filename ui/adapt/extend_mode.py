@@ -69,7 +69,8 @@ def _show_extend_form(stored: StoredRun, *, can_start: bool) -> None:
                 pretokenizer = None if tokenizer is None else tokenizer.pretokenizer.name
                 is_counted = show_corpus(chosen, pretokenizer)
         n_tokens = _choose_size(base, _first_size(stored))
-        terms = ask_for_terms("adapt_terms", join_terms(stored.run.terms))
+        asked = () if stored.run.given_base is None else stored.run.terms
+        terms = ask_for_terms("adapt_terms", join_terms(asked))
         coverage = ask_for_coverage(tokenizer, _first_coverage(stored), key="adapt_coverage")
     again = _asked_again(stored)
     is_ready = is_counted and tokenizer is not None and n_tokens is not None and can_start
@@ -114,7 +115,9 @@ def _first_size(stored: StoredRun) -> int:
 def _first_coverage(stored: StoredRun) -> float:
     """Return the character coverage that the open run was asked for, or the usual."""
     continues = stored.run.continues
-    return DEFAULT_COVERAGE if continues is None else continues.character_coverage
+    if continues is None or stored.run.given_base is None:
+        return DEFAULT_COVERAGE
+    return continues.character_coverage
 
 
 def _choose_size(base: Base, first: int) -> int | None:
@@ -139,7 +142,7 @@ def _choose_size(base: Base, first: int) -> int | None:
 def draw_extending(stored: StoredRun, job: JobStatus | None) -> None:
     """Draw the forms next to the job or its result, and the open run if it is an extended one."""
     is_live = job is not None and job.is_live
-    is_extended = stored.run.base is not None and bool(list_new_ids(stored.run))
+    is_extended = stored.run.given_base is not None and bool(list_new_ids(stored.run))
     if is_extended and not is_live:
         _lead_with_result(stored)
     forms, _, result = st.columns([24, 1, 16])
@@ -163,7 +166,7 @@ def _show_outcome(job: JobStatus | None, stored: StoredRun) -> None:
         failed="Extending failed.",
         cancelled="Extending was cancelled before the first new token, so nothing was learned.",
     )
-    if stored.run.base is not None:
+    if stored.run.given_base is not None:
         _show_result(stored)
     else:
         with st.container(border=True, key="adapt_card"):

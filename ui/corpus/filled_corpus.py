@@ -48,7 +48,7 @@ def fill_corpus_once(stored: StoredRun) -> None:
     if not workspace.widgets_hold(FIRST):
         return
     widgets = fill_from_address()
-    if stored.run.base is not None:
+    if stored.run.given_base is not None:
         widgets = corpus_or(widgets, lambda: fill_from_run(stored))
     elif given is not None:
         widgets = corpus_or(widgets, lambda: fill_from_browser(*given))
@@ -62,7 +62,7 @@ def open_to_hold_out(stored: StoredRun, by: str) -> None:
     """Open the page that a run was made on, filled to make it again with another held-out text."""
     if workspace.get(CorpusForm).is_filled:
         workspace.set_widgets(fill_from_run(stored) | held_out_widgets(HELD_OUT_PERCENT, by))
-    page = "train" if stored.run.base is None else "adapt"
+    page = "train" if stored.run.given_base is None else "adapt"
     query = {"run": stored.id, corpus_choice.HELD_BY: by}
     st.switch_page(f"pages/{page}.py", query_params=query)
 

@@ -66,7 +66,7 @@ def stored_text(stored: StoredRun, uploaded: Corpus | FiledCorpus | None) -> Div
     that this visitor has `uploaded`.
     """
     run = stored.run
-    if run.base is not None:
+    if run.given_base is not None:
         return "This run extends a tokenizer, and only training from scratch can be checked."
     kept, corpus = stored.training_text, stored.came_from
     if kept is not None and kept.is_whole:

@@ -122,7 +122,7 @@ def filled_settings(stored: StoredRun | None) -> TrainingConfig:
     They are those of the open run. Of a tokenizer that extends another, which Train cannot make,
     and of the sample, they are what a new visitor sees.
     """
-    if stored is None or stored.id == SAMPLE_RUN_ID or stored.run.base is not None:
+    if stored is None or stored.id == SAMPLE_RUN_ID or stored.run.given_base is not None:
         return settings_form.FIRST_SETTINGS
     return stored.run.config
 
