@@ -47,6 +47,19 @@ _SECONDS_BETWEEN_REPORTS: Final = 0.5
 _MAX_TOKENS_SHOWN: Final = 32
 _PIECE: Final = 1 << 20
 _ROWS_AT_ONCE: Final = 1_000
+_READ_BY: Final = {
+    "": (
+        "--out",
+        "--add-generation-prompt",
+        "--continue-final-message",
+        "--ids",
+        "--tools",
+        "--set",
+    ),
+    "--report": ("--tools", "--set", "--context", "--masks", "--json"),
+    "--drift": ("--json",),
+}
+"""The options of `bpe chat` by what it does; the others would do nothing."""
 _CHAT_FILE: Final = "train-00000.parquet"
 
 
@@ -191,7 +204,9 @@ def decode(
     help="Read ids from each line of MESSAGES, and print where they differ from those of their "
     "text.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print figures as JSON.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="With --report or --drift, print figures as JSON."
+)
 @out_option("Where to write instead of standard output.", required=False)
 def chat(
     tokenizer: str,
@@ -233,6 +248,26 @@ def chat(
     from bpe_core.formats import IDS, open_encoder
     from bpe_core.tokenizer import boundaries, read_conversation
 
+    modes = [name for name, is_on in (("--report", report), ("--drift", drift)) if is_on]
+    if len(modes) > 1:
+        raise click.UsageError("Give only one of --report and --drift.")
+    given = {
+        "--out": out,
+        "--add-generation-prompt": add_generation_prompt,
+        "--continue-final-message": continue_final_message,
+        "--ids": ids,
+        "--tools": tools,
+        "--set": variables,
+        "--context": context,
+        "--masks": masks,
+        "--json": as_json,
+    }
+    mode = "".join(modes)
+    unread = [name for name, value in given.items() if value and name not in _READ_BY[mode]]
+    if unread:
+        others = [other for other, names in _READ_BY.items() if other and unread[0] in names]
+        said = f"cannot be used with {mode}" if mode else f"needs {' or '.join(others)}"
+        raise click.UsageError(f"{unread[0]} {said}.")
     out = out or "-"
     inputs = [tokenizer, messages, *filter(None, (given_template, tools))]
     check_output(IDS if ids else None, out, inputs, force=force)
@@ -245,7 +280,10 @@ def chat(
             "file that does with bpe convert, and name that."
         ) from None
     if drift:
-        _print_drift(opened, messages, as_json=as_json)
+        found = opened.chat
+        if given_template is not None:
+            found = _choose_template(found, given_template, tokenizer)
+        _print_drift(opened, found, messages, as_json=as_json)
         return
     template = _choose_template(opened.chat, given_template, tokenizer)
     if report:
@@ -392,7 +430,9 @@ def _print_report(report: ChatReport, *, as_json: bool) -> None:
         )
 
 
-def _print_drift(opened: NamedEncoder, name: str, *, as_json: bool) -> None:
+def _print_drift(
+    opened: NamedEncoder, template: ChatTemplate | None, name: str, *, as_json: bool
+) -> None:
     """Print where the ids on each line differ from those that their text is encoded to."""
     from bpe_core.tokenizer import find_drift
 
@@ -408,7 +448,7 @@ def _print_drift(opened: NamedEncoder, name: str, *, as_json: bool) -> None:
                 "or an object with input_ids."
             )
         try:
-            found = find_drift(cast("list[int]", ids), opened, opened.chat)
+            found = find_drift(cast("list[int]", ids), opened, template)
         except BpeError as error:
             raise type(error)(f"Row {number:,} of {name}: {error}") from None
         n_lines, n_drifted = n_lines + 1, n_drifted + bool(found)

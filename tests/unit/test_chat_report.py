@@ -132,6 +132,14 @@ def test_drift_is_in_the_turn_of_whom_it_is(tmp_path: Path) -> None:
     shown = CliRunner().invoke(main, ["chat", "gpt2", str(lines), "--drift"])
     assert shown.stdout == "2: byte 1 'ugs'\n  given    1018 82\n  encoded  10339\n"
     assert "1 of 2 lines differ." in shown.stderr
+    file = tmp_path / "t.jinja"
+    file.write_text(SOURCE)
+    lines.write_text(json.dumps(changed))
+    base = ["chat", "gpt2", str(lines), "--drift"]
+    assert (
+        " (assistant) ' hugs'\n"
+        in CliRunner().invoke(main, [*base, "--template", str(file)]).stdout
+    )
     lines.write_text("[464]\n[464, -1]\n")
     wrong = CliRunner().invoke(main, ["chat", "gpt2", str(lines), "--drift"])
     assert (wrong.exit_code, "Row 2 of" in wrong.stderr) == (1, True)
@@ -139,6 +147,24 @@ def test_drift_is_in_the_turn_of_whom_it_is(tmp_path: Path) -> None:
     wrong = CliRunner().invoke(main, ["chat", "gpt2", str(lines), "--drift"])
     assert "Row 1 of" in wrong.stderr
     assert "has no ids" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--report --drift", "only one of --report and --drift"),
+        ("--masks m.parquet", "--masks needs --report."),
+        ("--context 20", "--context needs --report."),
+        ("--json", "--json needs --report or --drift."),
+        ("--report --ids", "--ids cannot be used with --report."),
+        ("--report --out x.txt", "--out cannot be used with --report."),
+        ("--drift --masks m.parquet", "--masks cannot be used with --drift."),
+        ("--drift --set a=1", "--set cannot be used with --drift."),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(options: str, said: str) -> None:
+    refused = CliRunner().invoke(main, ["chat", "gpt2", "x.jsonl", *options.split()])
+    assert (refused.exit_code, said in refused.stderr) == (2, True), refused.stderr
 
 
 def test_a_corpus_of_conversations_is_encoded_with_masks(tmp_path: Path) -> None:
