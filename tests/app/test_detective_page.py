@@ -32,7 +32,7 @@ def test_own_samples_are_read_and_their_shares_drawn(
     assert named
     assert {row["label"] for row in sent(app, "rows")["rows"]} == named
     app.segmented_control(key="samples").set_value(OWN).run()
-    assert any("Two or more samples are needed" in info.value for info in app.info)
+    assert any("Upload two or more samples" in info.value for info in app.info)
     uploads = app.file_uploader(key="detective_files")
     texts = {"hugs": "hug hugs hugging " * 60, "puns": "pun punning bun " * 60}
     for name, text in texts.items():

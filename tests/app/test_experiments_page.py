@@ -37,7 +37,9 @@ def test_a_choice_becomes_an_answer_and_runs(open_app: OpenApp) -> None:
     assert not app.exception
     assert sent(app, "sentence")["sentence"][0][0] == result.found.answer
     assert "Bits per byte" in app.dataframe[0].value.columns
-    assert "Size and bits per byte" in " ".join(each.value for each in app.subheader)
+    assert "Size and bits per byte" in " ".join(each.value for each in app.header)
+    # One pasted text has no interval.
+    assert "There are too few documents for intervals" in page_text(app)
     # Each row is a run of its size, and the visitor's own.
     assert len(result.run_ids) == 4
     keys = app.session_state[workspace.state_key(OwnKeys)].keys

@@ -57,6 +57,8 @@ PAGES = (
     "vocabulary?find=stat",
     "pair_frequencies?part=Pairs",
     "adapt",
+    "detective",
+    "experiments",
     "lessons",
     f"adapt?run={RUN_ID}",
     "lab",
@@ -121,6 +123,8 @@ def test_every_page_is_accessible_and_fits_its_window(
             expect(tab.get_by_role("heading", name="Domain terms")).to_be_visible()
             # Leave Upload, because axe rejects a role in Streamlit's own uploader.
             choose(tab, "Paste")
+        if path == "detective":
+            expect(tab.get_by_role("heading", name="The merges that say so")).to_be_visible()
         if path.startswith("token_boundaries"):
             tab.locator(".view .scroller .token").first.click()
             expect(tab.locator(".origin")).to_contain_text("training text")

@@ -42,7 +42,7 @@ from ui.work import Progress, Status, Task, WorkKind, queue, read_beginning, sho
 
 KINDS: Final = "Kinds of text"
 LANGUAGES: Final = "25 languages"
-OWN: Final = "Your own samples"
+OWN: Final = "Your own"
 _KINDS: Final[Mapping[str, str]] = {
     "Python code": "python-library",
     "Reference text": "python-help",
@@ -99,8 +99,9 @@ def _beginning(corpus: Corpus) -> Corpus:
 
 def _own_samples() -> Samples | None:
     st.markdown(
-        ":gray[Give a text file for each kind of text, such as German.txt and Python.txt. Its name "
-        "names the kind. Up to 500,000 characters of each are read, and that many are good.]"
+        ":gray[Upload a text file for each kind of text, such as German.txt and Python.txt. The "
+        f"file’s name is the name of its kind. The first {_MAX_CHARACTERS:,} characters of each "
+        "are read.]"
     )
     uploads = upload_files("Samples", key="detective_files", label_visibility="collapsed")
     files = submitted_files(uploads)
@@ -115,7 +116,7 @@ def _own_samples() -> Samples | None:
                 on_wait=lambda: None,
             )[0]
     if len(texts) < 2:
-        st.info("Two or more samples are needed: a share is a share of several kinds.")
+        st.info("Upload two or more samples. Their shares of the training text are shown here.")
         return None
     hashed = hashlib.sha256(repr([(name, data) for name, data in files]).encode()).hexdigest()
     return Samples(hashed, texts, "Your files stand for their kinds.")

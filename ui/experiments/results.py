@@ -79,7 +79,13 @@ def draw_results(measured: Measured) -> None:
     savings, bits = st.columns(2, gap="large")
     theme = frame.theme_type()
     with savings:
-        st.subheader("What size saves", anchor=False)
+        st.header("What size saves", anchor=False)
+        has_intervals = any(line["percent_fewer_low"] is not None for line in found.table)
+        st.markdown(
+            ":gray[:small[The marks above and below a point are its 95% interval.]]"
+            if has_intervals
+            else ":gray[:small[There are too few documents for intervals.]]"
+        )
         st.plotly_chart(
             draw_savings(found, theme),
             key="experiment_savings",
@@ -88,7 +94,11 @@ def draw_results(measured: Measured) -> None:
             alt=f"Tokens saved against {against}, in per cent, over the size of the vocabulary.",
         )
     with bits:
-        st.subheader("Size and bits per byte", anchor=False)
+        st.header("Size and bits per byte", anchor=False)
+        st.markdown(
+            ":gray[:small[The line joins the tokenizers that no other beats in both. The rest are "
+            "grey.]]"
+        )
         st.plotly_chart(
             draw_frontier(found, theme),
             key="experiment_frontier",
