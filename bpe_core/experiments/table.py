@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.checks import check_whole
+from bpe_core.checks import check_whole, printable
 from bpe_core.comparison import TextPart, difference, ratio_interval, signed
 from bpe_core.corpus import is_url
 from bpe_core.errors import OutOfRangeError
@@ -75,6 +75,9 @@ _SPECIAL: Final = str.maketrans(
 )
 CLEAR_SAVING: Final = 1.0
 """Without an interval, a further saving of less than this many per cent is not worth its tokens."""
+
+_MANY_TIMES: Final = 10
+"""Ratios above it are written without a decimal place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +145,32 @@ class Experiment:
         fewest tokens. Of their sizes, the smallest is taken from which the next one saves less than
         the interval of its own figure leaves open, to either side; without an interval, less than
         1 %.
+
+        New tokenizers and each base that is extended have a sentence of their own, because a
+        vocabulary of another order of size needs fewer tokens whatever else is true of it.
         """
-        place, following = self._choice
+        first, *others = self._choices
+        size = self.rows[first[0]].figures["vocab_size"]
+        sentences = [self._sentence(*first)]
+        for place, following in others:
+            sentences.append(self._sentence(place, following, is_first=False))
+            part = self.saving(place, first[0])
+            times = self.rows[place].figures["vocab_size"] / size
+            sentences.append(
+                f"It takes {signed(part.percent_fewer)} tokens than the first, with "
+                f"{times:,.{0 if times > _MANY_TIMES else 1}f} times the vocabulary."
+            )
+        return " ".join(sentences)
+
+    def _sentence(self, place: int, following: int | None, *, is_first: bool = True) -> str:
+        """Return why to take a row, and not the next larger one."""
         row = self.rows[place]
-        base = row.settings["base"]
-        size = f"{row.figures['vocab_size']:,} tokens"
-        start = f"Take {size if base is None else f'{base} extended to {size}'}{self._named(row)}"
+        base, size = row.settings["base"], f"{row.figures['vocab_size']:,} tokens"
+        if is_first:
+            start = f"Take {size if base is None else f'{base} extended to {size}'}"
+        else:
+            start = f"If you extend {base} instead, take {size}"
+        start += self._named(row)
         smaller = self._sizes(row)[: self._sizes(row).index(place)]
         if following is not None:
             more = self.rows[following].figures["vocab_size"] - row.figures["vocab_size"]
@@ -159,7 +182,8 @@ class Experiment:
                 else "and there are too few documents for an interval"
             )
             return f"{start}: a further {more:,} save {part.percent_fewer:.1f}% more, {within}."
-        if row.figures["stop_reason"] != "vocab-size":
+        family = [each.figures for each in self.rows if each.family == row.family]
+        if any(figures["stop_reason"] != "vocab-size" for figures in family):
             return f"{start}: the corpus fills no larger vocabulary."
         if smaller:
             part = self.saving(place, smaller[-1])
@@ -173,13 +197,22 @@ class Experiment:
 
     @cached_property
     def recommended(self) -> int:
-        """The index of the row that `answer` names."""
-        return self._choice[0]
+        """The index of the row that `answer` names first."""
+        return self._choices[0][0]
 
     @cached_property
-    def _choice(self) -> tuple[int, int | None]:
-        """The row to take, and the next larger one, which is not worth it, or None."""
-        largest = {row.family: place for place, row in self._by_size()}
+    def _choices(self) -> list[tuple[int, int | None]]:
+        """The row to take, and the next larger one, which is not worth it, or None.
+
+        One for new tokenizers, then one for each base, in the order of the rows.
+        """
+        bases = dict.fromkeys(row.settings["base"] for row in self.rows)
+        return [self._choice(base) for base in sorted(bases, key=lambda base: base is not None)]
+
+    def _choice(self, base: str | None) -> tuple[int, int | None]:
+        largest = {
+            row.family: place for place, row in self._by_size() if row.settings["base"] == base
+        }
         best = min(largest.values(), key=lambda place: self.rows[place].figures["n_tokens"])
         sizes = self._sizes(self.rows[best])
         for place, following in pairwise(sizes):
@@ -325,7 +358,10 @@ class Experiment:
             ]
         made = head.pop("made")
         fingerprints = {row.name: row.figures["fingerprint"] for row in self.rows}
-        lines = [f"# {self.answer}", *(f"{key} = {_toml(value)}" for key, value in head.items())]
+        lines = [
+            f"# {printable(self.answer)}",
+            *(f"{key} = {_toml(value)}" for key, value in head.items()),
+        ]
         for name, corpus in corpora.items():
             lines += ["", f"[corpora.{_toml(name)}]"]
             lines += [f"{key} = {_toml(value)}" for key, value in corpus.items()]

@@ -232,7 +232,7 @@ def test_corpora_do_not_train_on_what_another_holds_out():
     assert len({len(row.tokens_by_unit) for row in experiment.rows}) == 1
 
 
-def test_the_answer_takes_the_smallest_size_within_the_interval():
+def test_the_answer_takes_the_smallest_size_within_the_interval(tmp_path: Path):
     experiment = found()
     row = experiment.rows[experiment.recommended]
     assert f"{row.figures['vocab_size']:,} tokens" in experiment.answer
@@ -243,6 +243,24 @@ def test_the_answer_takes_the_smallest_size_within_the_interval():
         one.answer
         == "Take 280 tokens, the only size that was tried: try others, to see what they save."
     )
+    # An extended base has a far larger vocabulary, and a sentence of its own.
+    assert row.settings["base"] is None
+    base = str(tmp_path / "base.json")
+    bpe.save(bpe.train(texts(40), vocab_size=300).tokenizer, base)
+    extended = {"extend": ["gpt2", base], "new_tokens": [1], "parallel": []}
+    both = bpe.experiment({"vocab_sizes": [280], "held_out": 0.3, **extended}, {"mine": texts()})
+    own, *others = both.answer.split(" If you extend ")
+    assert own == one.answer
+    assert both.recommended == 0
+    for words, name, place, times in zip(
+        others, ("gpt2", base), (1, 2), ("179", "1.1"), strict=True
+    ):
+        size, saving = both.rows[place].figures["vocab_size"], both.saving(place, 0).percent_fewer
+        assert words == (
+            f"{name} instead, take {size:,} tokens, the only size that was tried: try others, to "
+            f"see what they save. It takes {saving:.1f}% fewer tokens than the first, with {times} "
+            "times the vocabulary."
+        )
     sizes = [experiment.rows[place].figures for place in experiment.frontier]
     assert [each["vocab_size"] for each in sizes] == sorted(each["vocab_size"] for each in sizes)
     bits = [each["bits_per_byte"] for each in sizes]
@@ -326,6 +344,14 @@ def test_odd_values_of_every_setting_are_named(tmp_path: Path):
         assert words in str(raised.value), line
     with pytest.raises(bpe.BpeError, match="no size"):
         bpe.experiment({"corpora": 5}, {"mine": texts(40)})
+
+
+def test_the_file_of_an_experiment_is_toml_whatever_the_names_are():
+    settings = {"vocab_sizes": [280], "held_out": 0.3, "parallel": []}
+    names = ["two\nlines", "two\rlines"]
+    found = bpe.experiment(settings, {name: texts() for name in names})
+    assert "lines, the only size" in found.answer
+    assert [*tomllib.loads(found.to_toml())["corpora"]] == names
 
 
 def test_wrong_files_are_named(tmp_path: Path):
