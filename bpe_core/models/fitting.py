@@ -10,7 +10,8 @@ that spell it in the base. The recipes:
 - last: weighted towards the last part, with weights that double from part to part (after
   AdaptiVocab, arXiv 2503.19693, whose weights grow in the same way).
 
-Rows are read and written in blocks. All other tensors are copied as they are.
+Rows are read and written in blocks. Every tensor with a row for each token is fitted: a second copy
+of the embedding, and the bias of the output. All other tensors are copied as they are.
 """
 
 from __future__ import annotations
@@ -18,22 +19,36 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.checks import check_choice, check_whole
+from bpe_core.checks import check_choice, check_whole, is_whole
 from bpe_core.errors import ConfigError, FormatError, MissingFileError
-from bpe_core.formats import OLD_IDS, PARTS, open_encoder, parse_json
+from bpe_core.formats import (
+    ADDED_TOKENS,
+    OLD_IDS,
+    PARTS,
+    TOKENIZER_FILES,
+    dumps,
+    format_by_name,
+    open_encoder,
+    parse_json,
+    read_files_at,
+    write_files,
+)
 from bpe_core.models.tensors import (
     BLOCK_BYTES,
     CONFIG,
     INDEX,
+    INPUT_NAMES,
+    OUTPUT_NAMES,
     SUFFIX,
     ModelRows,
     Rows,
@@ -46,10 +61,30 @@ from bpe_core.models.tensors import (
     read_json,
     reading,
 )
+from bpe_core.published import is_sidecar
 
 Recipe = Literal["mean", "calibrated", "last"]
 RECIPES: Final[tuple[Recipe, ...]] = get_args(Recipe)
 _NOT_COPIED: Final = (".bin", ".pt", ".pth", ".gguf", ".h5", ".msgpack", ".onnx")
+_OF_BASE: Final = (*TOKENIZER_FILES, ADDED_TOKENS, ".model", ".tiktoken", ".training.json")
+"""How the names of the base's tokenizer files end."""
+_STANDARD: Final = {
+    "huggingface": "tokenizer.json",
+    "native": "tokenizer.bpe.json",
+    "tiktoken": "tokenizer.tiktoken",
+    "gguf": "tokenizer.gguf",
+    "sentencepiece": "tokenizer.model",
+}
+"""The names under which a folder's tokenizer is found next to other files."""
+_GENERATION, _TOKENIZER_CONFIG = "generation_config.json", "tokenizer_config.json"
+_ID_KEYS: Final = ("token_id", "token_ids", "token_index")
+_ID_LISTS: Final = ("suppress_tokens", "begin_suppress_tokens", "bad_words_ids")
+_PER_TOKEN: Final = tuple(
+    name.removesuffix(".weight")
+    for name in (*INPUT_NAMES, *OUTPUT_NAMES, "embed_tokens_per_layer", "shared_head.head")
+)
+_IN_LAYER: Final = re.compile(r"\.\d+\.")
+_POSITIONS: Final = re.compile(r"wpe|position")
 _CHUNK: Final = 1 << 22
 _MIN_MULTIPLE, _MAX_MULTIPLE = 8, 256
 
@@ -102,14 +137,16 @@ def fit_rows(
 
     `model` is the base model's folder, and `adapted` the folder that `bpe extend`, `shrink` or
     `replace` wrote, with old_ids.npy and parts.npy. `out` gets the resized tensors, all others as
-    they are, config.json with the new `vocab_size`, and the adapted tokenizer's files. The number
-    of rows is a multiple of `pad_to`. By default, an extended tokenizer that fits into the base's
-    rows keeps their number, and otherwise it is a multiple of the largest power of two, from 8 to
-    256, that the base's number is one of. Rows without a token stay as they are, or are the mean of
-    all rows if the number changes.
+    they are, config.json with the new `vocab_size`, and the adapted tokenizer's files in place of
+    the base's. Ids in config.json, generation_config.json and tokenizer_config.json, such as
+    `eos_token_id`, are renumbered. The number of rows is a multiple of `pad_to`. By default, an
+    extended tokenizer that fits into the base's rows keeps their number, and otherwise it is a
+    multiple of the largest power of two, from 8 to 256, that the base's number is one of. Rows
+    without a token stay as they are, or are the mean of all rows if the number changes.
 
-    Raises `FormatError` for files that are not these, and `ConfigError` if `out` exists, or if the
-    adapted tokenizer is of another model.
+    Raises `FormatError` for files that are not these, and `ConfigError` if `out` exists, if the
+    adapted tokenizer is of another model, if it lacks a token whose id a configuration names, or if
+    a tensor that is not known may have a row for each token.
 
     >>> import tempfile, numpy as np, bpe_core as bpe
     >>> from pathlib import Path
@@ -154,11 +191,14 @@ def fit_rows(
     else:
         n_rows = _padded(len(old_ids), n_before, pad_to)
     sizes = _part_sizes(source, given, recipe)
-    plans = {"input": found.input, **({"output": found.output} if found.output else {})}
+    moves = not only_adds or n_rows != n_before
+    plans = _plan(found, moves=moves)
+    settings = _settings(given, source, old_ids, n_rows, moves=moves)
     target.mkdir(parents=True)
     try:
+        _write_rest(given, source, target, settings)
         norms = _write(found, plans, target, old_ids, parts, n_rows, recipe, sizes, on_progress)
-        _write_rest(given, source, target, n_rows)
+        _write_index(given, target)
     except BaseException:
         shutil.rmtree(target, ignore_errors=True)
         raise
@@ -230,9 +270,67 @@ def combine(
     return mean.astype(np.float32)
 
 
+class _Plan(NamedTuple):
+    """A tensor with a row for each token."""
+
+    rows: Rows
+    which: Literal["input", "output"] | None
+    """Whose lengths are reported; None for any other tensor."""
+    is_output: bool
+    """Whether a new row is the weighted mean of the recipe calibrated."""
+
+
+def _plan(found: ModelRows, *, moves: bool) -> dict[str, _Plan]:
+    """Return the tensors with a row for each token, by name.
+
+    Raises `ConfigError` for a tensor that may be one and is not known, if rows move.
+    """
+    n_rows = found.input.n_rows
+    plans = {found.input.tensor.name: _Plan(found.input, "input", is_output=False)}
+    if found.output is not None:
+        plans[found.output.tensor.name] = _Plan(found.output, "output", is_output=True)
+    for path in sorted({*list_tensors(found.folder).values()}):
+        for tensor in read_header(path).values():
+            if tensor.name in plans or n_rows not in tensor.shape:
+                continue
+            is_bias = tensor.name.endswith(".bias") and len(tensor.shape) == 1
+            is_known = len(tensor.shape) == 2 or is_bias
+            if tensor.shape[0] == n_rows and is_known and _is_per_token(tensor.name):
+                # A bias is read as rows of one number.
+                shape = (n_rows, 1) if is_bias else tensor.shape
+                rows = Rows(path, replace(tensor, shape=shape))
+                plans[tensor.name] = _Plan(rows, None, is_bias)
+            elif (
+                moves
+                and n_rows != found.input.n_columns
+                and not _IN_LAYER.search(tensor.name)
+                and not _POSITIONS.search(tensor.name)
+            ):
+                shape = "x".join(map(str, tensor.shape))
+                raise ConfigError(
+                    f"{tensor.name} in {path.name} is of shape {shape}, and may have a number for "
+                    f"each of the {n_rows:,} rows. It is not known how to fit it. Remove it from "
+                    "the model, or resize the model with its own library."
+                )
+    return plans
+
+
+def _is_per_token(name: str) -> bool:
+    """Return True for the name of a tensor with a row for each token.
+
+    >>> [*map(_is_per_token, ("lm_head.bias", "model.decoder.embed_tokens.weight", "norm.bias"))]
+    [True, True, False]
+    >>> _is_per_token("encoder.layer.0.output.bias")
+    False
+    """
+    stem = name.removesuffix(".weight").removesuffix(".bias")
+    found = any(stem == known or stem.endswith(f".{known}") for known in _PER_TOKEN)
+    return found and not (_IN_LAYER.search(name) and stem.endswith(".output"))
+
+
 def _write(
     found: ModelRows,
-    plans: Mapping[str, Rows],
+    plans: Mapping[str, _Plan],
     target: Path,
     old_ids: NDArray[np.int32],
     parts: NDArray[np.int32],
@@ -247,9 +345,7 @@ def _write(
     for number, path in enumerate(files):
         if on_progress is not None:
             on_progress("Writing weights", number, len(files))
-        changed = {
-            plan.tensor.name: (which, plan) for which, plan in plans.items() if plan.path == path
-        }
+        changed = {name: plan for name, plan in plans.items() if plan.rows.path == path}
         header = read_header(path)
         order = sorted(header.values(), key=lambda tensor: tensor.start)
         entries = _entries(path, order, dict.fromkeys(changed, n_rows))
@@ -257,10 +353,12 @@ def _write(
             file.write(pack_header(entries))
             for tensor in order:
                 if tensor.name in changed:
-                    which, plan = changed[tensor.name]
-                    norms[which] = _write_rows(
-                        file, plan, old_ids, parts, n_rows, recipe, vocab, which == "output"
+                    plan = changed[tensor.name]
+                    lengths = _write_rows(
+                        file, plan.rows, old_ids, parts, n_rows, recipe, vocab, plan.is_output
                     )
+                    if plan.which is not None:
+                        norms[plan.which] = lengths
                     continue
                 source.seek(tensor.start)
                 left = tensor.end - tensor.start
@@ -335,19 +433,108 @@ def _write_rows(
     return before, float(np.mean(kept)) if kept else nan, float(np.mean(new)) if new else nan
 
 
-def _write_rest(model: Path, adapted: Path, target: Path, n_rows: int) -> None:
-    """Write the config, the index, and the files next to the weights; the adapted ones win."""
-    for folder in (model, adapted):
-        for path in sorted(folder.iterdir()):
-            skipped = path.suffix in (SUFFIX, *_NOT_COPIED) or path.name in (CONFIG, INDEX)
-            if path.is_file() and not skipped:
-                shutil.copyfile(path, target / path.name)
-    if (model / CONFIG).is_file():
-        config = read_json(model / CONFIG)
-        inner = config.get("text_config")
-        holder = inner if isinstance(inner, dict) and "vocab_size" in inner else config
-        holder["vocab_size"] = n_rows
-        (target / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+def _settings(
+    model: Path, adapted: Path, old_ids: NDArray[np.int32], n_rows: int, *, moves: bool
+) -> dict[str, dict[str, Any]]:
+    """Return the model's configuration files by name, with the new ids and number of rows.
+
+    Raises `ConfigError` for the id of a token that the adapted tokenizer does not have.
+    """
+    new_ids = {old: new for new, old in enumerate(old_ids.tolist()) if old >= 0}
+    if not moves:
+        new_ids |= {id: id for id in range(len(old_ids), n_rows)}
+
+    def renumber(value: object, where: str) -> Any:
+        if isinstance(value, list):
+            return [renumber(each, where) for each in cast("list[object]", value)]
+        if not is_whole(value) or cast("int", value) < 0:
+            return value
+        id = cast("int", value)
+        if id not in new_ids:
+            raise ConfigError(
+                f"{where} is {id}, and the adapted tokenizer does not have that token. Adapt again "
+                "and pin it, or correct the file."
+            )
+        return new_ids[id]
+
+    def renumber_all(settings: dict[str, Any], name: str) -> None:
+        for key, value in settings.items():
+            if key.endswith(_ID_KEYS) or key in _ID_LISTS:
+                settings[key] = renumber(value, f"{key} in {name}")
+
+    found: dict[str, dict[str, Any]] = {}
+    for name in (CONFIG, _GENERATION, _TOKENIZER_CONFIG):
+        if not (model / name).is_file() or (
+            name == _TOKENIZER_CONFIG and (adapted / name).is_file()
+        ):
+            continue
+        found[name] = settings = read_json(model / name)
+        renumber_all(settings, name)
+        inner = settings.get("text_config")
+        if isinstance(inner, dict):
+            renumber_all(cast("dict[str, Any]", inner), name)
+        if name == CONFIG:
+            holder = inner if isinstance(inner, dict) and "vocab_size" in inner else settings
+            holder["vocab_size"] = n_rows
+        decoder = settings.get("added_tokens_decoder")
+        if isinstance(decoder, dict):
+            settings["added_tokens_decoder"] = {
+                str(renumber(int(id), f"A key of added_tokens_decoder in {name}")): token
+                for id, token in cast("dict[str, Any]", decoder).items()
+                if id.isdecimal()
+            }
+    return found
+
+
+def _write_rest(
+    model: Path, adapted: Path, target: Path, settings: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Write the files next to the weights: the adapted tokenizer's, and the model's others.
+
+    Raises `FormatError` unless the folder is then read as the adapted tokenizer.
+    """
+    try:
+        of_base = _main_files(model)
+    except FormatError:  # it has no tokenizer
+        of_base = []
+    for path in sorted(model.iterdir()):
+        skipped = path.suffix in (SUFFIX, *_NOT_COPIED) or path.name in (INDEX, *settings, *of_base)
+        if path.is_file() and not skipped and not path.name.endswith(_OF_BASE):
+            shutil.copyfile(path, target / path.name)
+    own = _main_files(adapted)
+    for path in sorted(adapted.iterdir()):
+        skipped = path.suffix in (SUFFIX, *_NOT_COPIED) or path.name in (CONFIG, INDEX)
+        if path.is_file() and (path.name in own or not skipped):
+            is_other = path.name in own and path.name not in TOKENIZER_FILES
+            name = _STANDARD[format_by_name(path) or "huggingface"] if is_other else path.name
+            shutil.copyfile(path, target / name)
+    for name, content in settings.items():
+        text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        (target / name).write_text(text, encoding="utf-8")
+    try:
+        wanted = open_encoder(adapted)
+    except ConfigError as error:
+        raise ConfigError(
+            f"The files of {adapted} do not make a tokenizer by themselves: {error} Adapt it again "
+            "with --format huggingface."
+        ) from None
+    if len(own) > 1 and wanted.merged_by is not None:
+        # A pair of files does not say how text is cut, which config.json may then decide.
+        write_files(dumps(wanted.merged_by, "huggingface"), f"{target}{os.sep}")
+    if not wanted.vocab.items() <= open_encoder(target).vocab.items():
+        raise FormatError(
+            f"With the other files of {model}, the tokenizer of {adapted} is read with other ids. "
+            "Adapt the tokenizer of that folder."
+        )
+
+
+def _main_files(folder: Path) -> list[str]:
+    """Return the names of the files that a folder's tokenizer is read from."""
+    return [name for name in read_files_at(folder) if not is_sidecar(name)]
+
+
+def _write_index(model: Path, target: Path) -> None:
+    """Write the index of a sharded model, with the new size of all tensors."""
     if (model / INDEX).is_file():
         index = read_json(model / INDEX)
         total = sum(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,9 @@ from safetensors.numpy import load_file, save_file
 import bpe_core as bpe
 from bpe_core.adapting import Adapted, trace_ids
 from bpe_core.cli import main
-from bpe_core.formats import dumps, row_files, write_files
-from bpe_core.models import tensors
+from bpe_core.formats import TOKENIZER_FILES, dumps, row_files, write_files
+from bpe_core.models import Recipe, tensors
+from bpe_core.types import Format
 
 TEXT = bpe.Corpus.from_text("hug hugs hugging the big bugs " * 20)
 BASE = bpe.train(["hug bug the rug " * 9], vocab_size=270).tokenizer
@@ -139,6 +141,90 @@ def test_new_tokens_take_rows_that_no_token_had(tmp_path: Path) -> None:
     assert np.array_equal(read_all(tmp_path / "new")[INPUT][n_ids:], old[INPUT][n_ids:])
     done = CliRunner().invoke(main, [*command, str(tmp_path / "more"), "--pad-to", "64", "--json"])
     assert json.loads(done.output)["n_rows"] == 320
+
+
+def fit(folder: Path, name: str = "adapted", recipe: Recipe = "mean") -> Path:
+    bpe.fit_rows(folder / "model", folder / name, folder / f"of-{name}", recipe=recipe)
+    return folder / f"of-{name}"
+
+
+@pytest.mark.parametrize("format", ["gpt2", "native", "huggingface"])
+@pytest.mark.parametrize("is_renamed", [False, True])
+def test_the_new_folder_has_the_adapted_tokenizer_alone(
+    format: Format, is_renamed: bool, tmp_path: Path
+) -> None:
+    make_model(tmp_path / "model", n_rows=272, tied=True, sharded=False)
+    write_files(dumps(BASE, "gpt2"), f"{tmp_path}/model/")
+    files = dumps(SHRUNK.tokenizer, format)
+    if is_renamed and len(files) == 1:
+        files = {name.replace("tokenizer", "mine"): data for name, data in files.items()}
+    write_files(files | row_files(SHRUNK), f"{tmp_path}/adapted/")
+    new = fit(tmp_path)
+    opened, adapted = bpe.open_encoder(new), bpe.open_encoder(tmp_path / "adapted")
+    assert (opened.vocab, opened.fingerprint) == (adapted.vocab, adapted.fingerprint)
+    names = {each.name for each in new.iterdir()} & {*TOKENIZER_FILES}
+    # A pair does not say how it cuts text.
+    assert names == {*(files if format == "gpt2" else ()), "tokenizer.json"} or (
+        format == "native" and names == {"tokenizer.bpe.json"}
+    )
+    assert bpe.check(new).n_errors == 0
+
+
+@pytest.mark.parametrize("recipe", ["mean", "calibrated", "last"])
+def test_every_tensor_with_a_row_for_each_token_is_fitted(recipe: Recipe, tmp_path: Path) -> None:
+    old = make_model(tmp_path / "model", n_rows=270, tied=True, sharded=False)
+    bias = np.random.default_rng(5).normal(size=270).astype(np.float32)
+    more = {OUTPUT: old[INPUT], "lm_head.bias": bias, "h.0.mlp.weight": np.ones((270, 2))}
+    save_file({**old, **more}, tmp_path / "model/model.safetensors")
+    for name, adapted in {"extended": EXTENDED, "shrunk": SHRUNK}.items():
+        write_adapted(tmp_path / name, adapted)
+        new = read_all(fit(tmp_path, name, recipe))
+        assert np.array_equal(new[INPUT], new[OUTPUT])
+        its = expected(bias[:, np.newaxis], adapted, recipe, OUTPUT)[:, 0]
+        assert np.allclose(new["lm_head.bias"][: len(its)], its, rtol=1e-5)
+        assert len(new["lm_head.bias"]) == len(new[INPUT])
+        assert new["h.0.mlp.weight"].shape == (270, 2)
+    save_file({**old, "final_logits_bias": bias[np.newaxis]}, tmp_path / "model/model.safetensors")
+    shutil.rmtree(tmp_path / "of-shrunk")
+    with pytest.raises(bpe.ConfigError, match=r"final_logits_bias in .* is of shape 1x270"):
+        fit(tmp_path, "shrunk")
+    assert not (tmp_path / "of-shrunk").exists()
+
+
+def test_ids_in_the_configuration_are_renumbered(tmp_path: Path) -> None:
+    make_model(tmp_path / "model", n_rows=270, tied=True, sharded=False)
+    new_end, end = len(SHRUNK.old_ids) - 1, int(SHRUNK.old_ids[-1])
+    assert end != new_end
+    settings = {
+        "config": {"eos_token_id": end, "pad_token_id": None, "text_config": {"bos_token_id": end}},
+        "generation_config": {"eos_token_id": [end, 5], "pad_token_id": -1, "top_k": end},
+        "tokenizer_config": {"added_tokens_decoder": {str(end): {"content": "<|endoftext|>"}}},
+    }
+    for name, content in settings.items():
+        (tmp_path / f"model/{name}.json").write_text(json.dumps(content))
+    write_adapted(tmp_path / "adapted", SHRUNK)
+    new = fit(tmp_path)
+    found = {name: json.loads((new / f"{name}.json").read_text()) for name in settings}
+    five = SHRUNK.old_ids.tolist().index(5)
+    assert found["config"] == {
+        **settings["config"],
+        "eos_token_id": new_end,
+        "vocab_size": len(SHRUNK.old_ids),
+        "text_config": {"bos_token_id": new_end},
+    }
+    assert found["generation_config"] == {
+        "eos_token_id": [new_end, five],
+        "pad_token_id": -1,
+        "top_k": end,
+    }
+    assert found["tokenizer_config"]["added_tokens_decoder"].keys() == {str(new_end)}
+    assert bpe.check(new).n_errors == 0
+    gone = ({*range(270)} - {*SHRUNK.old_ids.tolist()}).pop()
+    (tmp_path / "model/generation_config.json").write_text(json.dumps({"pad_token_id": gone}))
+    shutil.rmtree(new)
+    with pytest.raises(bpe.ConfigError, match=f"pad_token_id in generation_config.json is {gone}"):
+        fit(tmp_path)
+    assert not new.exists()
 
 
 def test_errors_say_what_to_do_and_leave_nothing(tmp_path: Path) -> None:
