@@ -110,7 +110,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def rendered_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Render chat templates in this process, where the text is tested and not what they may do."""
 
-    def here(function: Callable[..., list[str]], *arguments: Any, limits: object) -> list[str]:
+    def here(function: Callable[..., Any], *arguments: Any, limits: object) -> Any:
         return function(*arguments)
 
     monkeypatch.setattr("bpe_core.processes.calling.call", here)
+    monkeypatch.setattr("bpe_core.processes.calling.stream", here)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Any, Final, NamedTuple, cast
 
 from bpe_core.chat.rendered import Job, Reads, Rendered, plain
 from bpe_core.checks import printable
@@ -16,6 +17,9 @@ _LIMITS: Final = Limits(seconds=20, processor_seconds=2, memory=GB, niceness=5)
 _MAX_IN_PROCESS: Final = 2_000
 """How many conversations one process renders; each adds a little to its time."""
 _SECONDS_EACH: Final = 0.01
+_MAX_REFUSED: Final = 2
+_SHARE_REFUSED: Final = 0.05
+"""A template that takes too much for more conversations than two, and this share, is refused."""
 MAX_MESSAGES: Final = 10_000
 
 Message = Mapping[str, Any]
@@ -23,7 +27,6 @@ Message = Mapping[str, Any]
 # What a model thought before it answered, by its names in use; templates read the first or second.
 REASONING: Final = ("reasoning_content", "thinking", "reasoning")
 _TAG: Final = "CONTINUE_FINAL_MESSAGE_TAG "
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +126,14 @@ class ChatTemplate:
 
         Each is an object of `messages` and the template's other variables, such as `tools`. If
         there are `marked` messages for each, how a text grows with its messages is found out too.
-        Raises `ChatTemplateError` for messages of another form, and for a template that has an
-        error in it or takes too much time or memory.
+        One that takes too much time or memory is refused too. Raises `ChatTemplateError` for
+        messages of another form, and for a template that has an error in it, or that takes too
+        much for more than a few of them.
 
         >>> template = ChatTemplate("{{ messages[0].role }}")
         >>> [each.text for each in template.render_each([{"messages": [{"role": "user"}]}])]
         ['user']
         """
-        # Imported when needed: Jinja is optional, and most commands start no process.
-        from bpe_core.chat.rendering import render_here
-
         prompt = {"add_generation_prompt": add_generation_prompt}
         jobs: dict[str, list[Job]] = {}
         sources: list[str] = []
@@ -145,14 +146,7 @@ class ChatTemplate:
             jobs.setdefault(sources[-1], []).append(Job(variables, marks))
         tokens = dict(self.tokens)
         found = {
-            source: iter(
-                [
-                    each
-                    for part in _parts(listed)
-                    for each in _call(render_here, len(part), source, part, tokens)
-                ]
-            )
-            for source, listed in jobs.items()
+            source: iter(_render_all(source, listed, tokens)) for source, listed in jobs.items()
         }
         return [next(found[source]) for source in sources]
 
@@ -167,35 +161,75 @@ class ChatTemplate:
         """
         from bpe_core.chat.rendering import read_names
 
-        return _call(read_names, 1, self.named(name))
+        with needs_extra("formats", "Rendering a chat template"):
+            from bpe_core.processes import call
+
+        limits = _limits(1)
+        with _errors_said(limits):
+            return call(read_names, self.named(name), limits=limits)
 
 
-def _parts(jobs: list[Job]) -> list[list[Job]]:
-    """Return the jobs of each of several processes; a loop without end is met in the first."""
-    if len(jobs) <= 2:
-        return [jobs]
-    starts = range(1, len(jobs), _MAX_IN_PROCESS)
-    return [jobs[:1], *(jobs[start : start + _MAX_IN_PROCESS] for start in starts)]
+def _render_all(source: str, jobs: list[Job], tokens: dict[str, str]) -> list[Rendered]:
+    """Render conversations in few processes; raises `ChatTemplateError`.
 
+    A process that ends early has rendered those before the one that it ended with. That one is
+    rendered again alone, and refused only if it takes too much by itself.
+    """
+    # Imported when needed: Jinja is optional, and most commands start no process.
+    from bpe_core.chat.rendering import render_here
 
-def _call(function: Callable[..., Answer], n: int, *arguments: Any) -> Answer:
-    """Call a function for `n` conversations in a process; raises `ChatTemplateError`."""
     with needs_extra("formats", "Rendering a chat template"):
-        from bpe_core.processes import call
+        from bpe_core.processes import stream
 
+    found: list[Rendered] = []
+    n_refused = 0
+    # A template that never ends is met in the first.
+    is_alone = len(jobs) > 2
+    while len(found) < len(jobs):
+        part = jobs[len(found) :][: 1 if is_alone else _MAX_IN_PROCESS]
+        limits = _limits(len(part))
+        is_alone = False
+        try:
+            with _errors_said(limits):
+                # Those before an error stay in the list.
+                found.extend(stream(render_here, source, part, tokens, limits=limits))
+        except _TooMuchError as error:
+            is_alone = True
+            if len(part) > 1:
+                continue
+            n_refused += 1
+            if n_refused > _MAX_REFUSED + len(found) * _SHARE_REFUSED:
+                raise ChatTemplateError(str(error)) from None
+            found.append(Rendered("", [], str(error)))
+    return found
+
+
+class _TooMuchError(ChatTemplateError):
+    """A template took too much time or memory, or ended its process in another way."""
+
+
+def _limits(n: int) -> Limits:
+    """Return what a process may use for `n` conversations."""
     seconds = 2 + round(n * _SECONDS_EACH)
-    limits = replace(_LIMITS, processor_seconds=seconds, seconds=10 * seconds)
+    return replace(_LIMITS, processor_seconds=seconds, seconds=10 * seconds)
+
+
+@contextmanager
+def _errors_said(limits: Limits) -> Generator[None]:
+    """Raise `ChatTemplateError` for whatever ends a process that runs a template."""
     try:
-        return call(function, *arguments, limits=limits)
+        yield
     except (UnicodeEncodeError, OverflowError, TypeError, RecursionError):
         raise ChatTemplateError(
             "The messages or the template hold what cannot be passed on: a lone surrogate, a "
             "number beyond 64 bits, or values that are not JSON."
         ) from None
     except TimeLimitError:
-        raise ChatTemplateError(f"The chat template did not finish in {seconds} seconds.") from None
+        raise _TooMuchError(
+            f"The chat template did not finish in {limits.processor_seconds} seconds."
+        ) from None
     except ProcessError as error:
-        raise ChatTemplateError(f"The chat template could not be run. {error}") from None
+        raise _TooMuchError(f"The chat template could not be run. {error}") from None
 
 
 class _Opened(NamedTuple):

@@ -8,7 +8,7 @@ another process, with limits of time and memory. Source: transformers 5,
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from traceback import walk_tb
@@ -46,14 +46,15 @@ _FILE_NAME: Final = "<template>"
 """What Jinja calls the file of a template that is a text."""
 
 
-def render_here(source: str, jobs: list[Job], tokens: dict[str, str]) -> list[Rendered]:
-    """Return what a template writes for each conversation; raises `ChatTemplateError`.
+def render_here(source: str, jobs: list[Job], tokens: dict[str, str]) -> Iterator[Rendered]:
+    """Yield what a template writes for each conversation; raises `ChatTemplateError`.
 
     `tokens` are the special tokens that the template knows by name, such as `bos_token`.
 
     >>> source = "{% for m in messages %}[{{ m.role }}] {{ m.content }}{% endfor %}"
-    >>> render_here(source, [Job({"messages": [{"role": "user", "content": "Hug?"}]})], {})[0].text
-    '[user] Hug?'
+    >>> job = Job({"messages": [{"role": "user", "content": "Hug?"}]})
+    >>> [each.text for each in render_here(source, [job], {})]
+    ['[user] Hug?']
     """
     environment = _environment()
     try:
@@ -62,7 +63,8 @@ def render_here(source: str, jobs: list[Job], tokens: dict[str, str]) -> list[Re
         raise
     except Exception as error:
         raise _failure(error) from None
-    return [_answer(template, tokens | job.variables, job.marked) for job in jobs]
+    for job in jobs:
+        yield _answer(template, tokens | job.variables, job.marked)
 
 
 def _answer(template: Template, variables: dict[str, Any], marked: list[Any] | None) -> Rendered:

@@ -94,10 +94,19 @@ def test_rows_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     assert "2 conversations" in piped.stdout
 
 
+ENDLESS = "{% for a in range(9999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+
+
 def test_a_template_without_end_ends_the_report() -> None:
-    endless = "{% for a in range(9999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
     with pytest.raises(bpe.ChatTemplateError, match="did not finish in 2 seconds"):
-        report_chats(ChatTemplate(endless), [[USER]] * 3_000, bpe.gpt2())
+        report_chats(ChatTemplate(ENDLESS), [[USER]] * 3_000, bpe.gpt2())
+
+
+def test_a_conversation_without_end_leaves_the_others() -> None:
+    template = ChatTemplate("{% if messages[1:] %}" + ENDLESS + "{% endif %}" + SOURCE)
+    report = report_chats(template, [[USER]] * 20 + [[USER, ANSWER]] + [[USER]] * 20, bpe.gpt2())
+    assert (report.conversations, report.roles["user"].turns) == (41, 40)
+    assert report.faults["refused"] == (1, 21, "The chat template did not finish in 2 seconds.")
 
 
 def test_drift_is_found_where_ids_were_changed_and_nowhere_else() -> None:
