@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         EosFacts,
         Format,
         Manifest,
+        MaskedShards,
         is_encoded_folder,
         read_first_document,
         read_manifest,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from bpe_scale.encoding import (
         EncodingProgress,
         Estimate,
+        encode_chats,
         encode_corpus,
         estimate_corpus,
         find_eos,

@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Annotated, Any, BinaryIO, Final, Literal, NamedTuple, cast
+from typing import Annotated, Any, BinaryIO, Final, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,7 @@ MEGATRON_DTYPES: Final = {"<u2": 8, "<i4": 4}
 _MEGATRON_MAGIC: Final = b"MMIDIDX\x00\x00"
 _ROW_GROUP_TOKENS: Final = 1 << 20
 IDS: Final = "input_ids"
+MASKS: Final = "assistant_masks"
 N_TOKENS: Final = "n_tokens"
 _MAX_NAMED: Final = 10
 Values = Sequence[Sequence[str | None]]
@@ -141,6 +142,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     splits: dict[str, Totals]
     sources: list[SourceFacts]
     shards: Annotated[list[ShardFacts], msgspec.Meta(min_length=1)]
+    learned: int | None = None
+    """The tokens of conversations that a model learns to write; None for other documents."""
 
     def __repr__(self) -> str:
         return (
@@ -390,6 +393,85 @@ def _write_parquet(rows: Rows, dtype: str, file: _HashedFile) -> None:
             writer.write_batch(arrow.record_batch(arrays, schema=schema))
             n_taken += int(offsets[-1])
             begin = end
+
+
+class MaskedShards:
+    """Parquet files of the ids of conversations, and of which of them a model learns.
+
+    Each has the columns `input_ids`, `assistant_masks` and `n_tokens`, and about `shard_tokens`; a
+    conversation is whole in the shard in which it begins. The first is written even if it is empty.
+    """
+
+    def __init__(self, names: Iterable[str], folder: str = "", shard_tokens: int = 1 << 62) -> None:
+        self.written: list[ShardFacts] = []
+        self._names = iter(names)
+        self._folder = folder
+        self._shard_tokens = shard_tokens
+        self._shard = self._n_tokens = 0
+        self._rows: list[tuple[Ids, NDArray[np.bool_]]] = []
+        self._arrow = import_arrow("Writing parquet", "parquet")
+        self._schema = self._arrow.schema(
+            [
+                (IDS, self._arrow.list_(self._arrow.int32())),
+                (MASKS, self._arrow.list_(self._arrow.int8())),
+                (N_TOKENS, self._arrow.int64()),
+            ]
+        )
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._open()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if error[0] is None:
+            self._close()
+        # A file that is not complete does not appear.
+        self._stack.__exit__(*error)
+
+    def add(self, ids: Ids, mask: NDArray[np.bool_]) -> None:
+        """Write the ids and the mask of a conversation."""
+        if self._n_tokens // self._shard_tokens != self._shard:
+            self._close()
+            self._shard = self._n_tokens // self._shard_tokens
+            self._open()
+        self._rows.append((ids.astype(np.int32), mask))
+        self._n_tokens += len(ids)
+        self._n_of_shard += len(ids)
+        self._n_rows += 1
+        self._n_waiting += len(ids)
+        if self._n_waiting >= _ROW_GROUP_TOKENS:
+            self._flush()
+
+    def _open(self) -> None:
+        self._name = next(self._names)
+        self._n_of_shard = self._n_rows = self._n_waiting = 0
+        self._file = self._stack.enter_context(_hashed(self._folder + self._name))
+        self._writer = self._stack.enter_context(
+            self._arrow.parquet.ParquetWriter(self._file, self._schema, compression="zstd")
+        )
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        lengths = np.array([len(ids) for ids, _ in self._rows], np.int64)
+        offsets = self._arrow.array(np.append(0, np.cumsum(lengths)).astype(np.int32))
+        ids, masks = (np.concatenate(each) for each in zip(*self._rows, strict=True))
+        lists = (
+            self._arrow.ListArray.from_arrays(offsets, self._arrow.array(each))
+            for each in (ids, masks.astype(np.int8))
+        )
+        columns = [*lists, self._arrow.array(lengths)]
+        self._writer.write_batch(self._arrow.record_batch(columns, schema=self._schema))
+        self._rows.clear()
+        self._n_waiting = 0
+
+    def _close(self) -> None:
+        self._flush()
+        self._stack.close()
+        facts = FileFacts(self._name, self._file.size, self._file.digest.hexdigest())
+        n = self._n_rows
+        self.written.append(ShardFacts("train", n, self._n_of_shard, n, 0, [facts]))
 
 
 class _Stream:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import count
 from os import PathLike, fspath
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bpe_core.chat import ChatTemplate
 from bpe_core.checks import check_choice, check_whole, describe, is_a, is_whole
 from bpe_core.corpus import (
     DecodingErrors,
@@ -26,9 +30,9 @@ from bpe_core.corpus import (
     writing,
 )
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
-from bpe_core.formats import special_roles
+from bpe_core.formats import dumps, special_roles
 from bpe_core.kernels import n_threads
-from bpe_core.tokenizer import Encoder, Tokenizer
+from bpe_core.tokenizer import ChatReport, Encoder, Tokenizer, report_chats
 from bpe_scale.encoded_folder import (
     NAME,
     OWN_NAME,
@@ -38,6 +42,7 @@ from bpe_scale.encoded_folder import (
     FileFacts,
     Format,
     Manifest,
+    MaskedShards,
     ShardFacts,
     SourceFacts,
     TokenizerFacts,
@@ -153,7 +158,7 @@ def encode_corpus(
     opened = open_tokenizer(tokenizer, format, eos)
     place = WorkFolder.at(fspath(out)).url
     folder = WorkFolder.at(fspath(work) if work is not None else f"{place.rstrip('/')}.work")
-    _check_folder(place, folder, overwrite=overwrite)
+    _check_folder(place, has_work=bool(folder.done()), overwrite=overwrite)
     doing = engine or opened.engine
     divided = opened.divide(
         sources,
@@ -248,6 +253,94 @@ def encode_corpus(
     return manifest
 
 
+def encode_chats(
+    sources: Iterable[tuple[str, Iterable[Any]]],
+    template: ChatTemplate,
+    encoder: Encoder,
+    out: str | PathLike[str],
+    *,
+    name: str,
+    shard_tokens: int = SHARD_TOKENS,
+    overwrite: bool = False,
+) -> tuple[Manifest, ChatReport]:
+    """Render and encode conversations into Parquet shards with masks; return what was written.
+
+    Sources are names with the conversations of each, as `report_chats` takes them; `name` is the
+    tokenizer's, for the manifest. Raises ConfigError, CorpusError or a subclass, and what
+    `report_chats` raises.
+
+    >>> import tempfile
+    >>> from bpe_core.tokenizer import gpt2
+    >>> template = ChatTemplate("{% for m in messages %}[{{ m.role }}] {{ m.content }}{% endfor %}")
+    >>> talk = [{"role": "user", "content": "Hug?"}, {"role": "assistant", "content": "Yes"}]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found, _ = encode_chats([("a", [talk])], template, gpt2(), f"{folder}/out", name="gpt2")
+    >>> found.tokens, found.learned
+    (10, 5)
+    """
+    _check_numbers(shard_tokens, None, 0.0, None)
+    place = WorkFolder.at(fspath(out)).url
+    _check_folder(place, has_work=False, overwrite=overwrite)
+    if NAME in names_in(place):
+        delete_files(place, [NAME])  # it would describe the new shards wrongly until they are done
+    names: list[str] = []
+    ends: list[int] = []
+    figures: list[list[int]] = []
+
+    def rows() -> Iterator[Any]:
+        for source, conversations in sources:
+            names.append(source)
+            ends.append(ends[-1] if ends else 0)
+            figures.append([0, 0, 0])
+            for each in conversations:
+                ends[-1] += 1
+                yield each
+
+    def add(number: int, text: str, ids: NDArray[np.int64], mask: NDArray[np.bool_]) -> None:
+        shards.add(ids, mask)
+        of_source = figures[bisect_left(ends, number)]
+        for at, figure in enumerate((len(text.encode()), 1, len(ids))):
+            of_source[at] += figure
+
+    numbered = (f"{SPLITS[0]}-{number:05}.parquet" for number in count())
+    with MaskedShards(numbered, f"{place.rstrip('/')}/", shard_tokens) as shards:
+        report = report_chats(template, rows(), encoder, on_ids=add)
+    n_written = sum(shard.documents for shard in shards.written)
+    if not n_written:
+        delete_files(place, [file.name for each in shards.written for file in each.files])
+        why = next((fault.example for fault in report.faults.values()), "There is none.")
+        raise EmptyCorpusError(f"No conversation could be encoded. {why}")
+    is_own = isinstance(encoder, Tokenizer)
+    manifest = Manifest(
+        format="parquet",
+        dtype="<i4",
+        tokenizer=TokenizerFacts(
+            encoder.fingerprint, encoder.vocab_size, _name_tokenizer("" if is_own else name)
+        ),
+        eos=None,
+        pack=None,
+        shard_tokens=int(shard_tokens),
+        val_share=0.0,
+        shuffle_seed=None,
+        bytes=sum(n_bytes for n_bytes, _, _ in figures),
+        documents=n_written,
+        tokens=report.tokens,
+        skipped_rows=report.conversations - n_written,
+        replaced=0,
+        damaged=0,
+        notes=[f"{kind}: {fault.example}" for kind, fault in report.faults.items()],
+        splits={SPLITS[0]: Totals(n_written, report.tokens, len(shards.written))},
+        sources=[SourceFacts(source, *each) for source, each in zip(names, figures, strict=True)],
+        shards=shards.written,
+        learned=report.learned,
+    )
+    if is_own:
+        (data,) = dumps(encoder, "native").values()
+        _write(place, TOKENIZER_NAME, data)
+    _finish(place, manifest)
+    return manifest, report
+
+
 def _check_numbers(shard_tokens: Any, pack: Any, val_share: Any, shuffle_seed: Any) -> None:
     check_whole("shard_tokens", shard_tokens, 1, _MAX_TOKENS)
     check_whole("pack", 1 if pack is None else pack, 1, _MAX_TOKENS)
@@ -257,13 +350,13 @@ def _check_numbers(shard_tokens: Any, pack: Any, val_share: Any, shuffle_seed: A
         raise ConfigError(f"Expected a whole number as shuffle_seed, got {describe(shuffle_seed)}.")
 
 
-def _check_folder(out: str, folder: WorkFolder, *, overwrite: bool) -> None:
+def _check_folder(out: str, *, has_work: bool, overwrite: bool) -> None:
     """Raise ConfigError if the output's folder has files that are not an encoded corpus."""
     names = names_in(out)
     if overwrite or not names:
         return
     # Others use names such as train-00000.parquet too. An interrupted run has no manifest yet.
-    is_own = bool(folder.done()) or _has_manifest(out)
+    is_own = has_work or _has_manifest(out)
     others = [name for name in names if not (is_own and OWN_NAME.fullmatch(name))]
     if others:
         raise ConfigError(

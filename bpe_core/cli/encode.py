@@ -12,7 +12,6 @@ import time
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -60,7 +59,6 @@ _READ_BY: Final = {
     "--drift": ("--json",),
 }
 """The options of `bpe chat` by what it does; the others would do nothing."""
-_CHAT_FILE: Final = "train-00000.parquet"
 
 
 @click.command()
@@ -366,30 +364,14 @@ def _report_chats(
 
     if masks is None:
         return report_chats(template, talks, encoder, context=context)
-    pa: Any = import_module("pyarrow")
-    pq: Any = import_module("pyarrow.parquet")
-    kinds = [("input_ids", pa.list_(pa.int32())), ("assistant_masks", pa.list_(pa.int8()))]
-    schema = pa.schema([*kinds, ("n_tokens", pa.int32())])
-    rows: list[tuple[Any, Any]] = []
-    with output_path(masks) as path, pq.ParquetWriter(path, schema) as writer:
+    from bpe_scale import MaskedShards
 
-        def flush() -> None:
-            columns = [
-                [ids for ids, _ in rows],
-                [mask for _, mask in rows],
-                [len(ids) for ids, _ in rows],
-            ]
-            writer.write_table(pa.table(columns, schema=schema))
-            rows.clear()
+    with output_path(masks) as path, MaskedShards([path]) as rows:
 
-        def add(ids: Any, mask: Any) -> None:
-            rows.append((ids.astype("int32"), mask.astype("int8")))
-            if len(rows) == _ROWS_AT_ONCE:
-                flush()
+        def add(_: int, __: str, ids: Any, mask: Any) -> None:
+            rows.add(ids, mask)
 
-        report = report_chats(template, talks, encoder, context=context, on_ids=add)
-        flush()
-    return report
+        return report_chats(template, talks, encoder, context=context, on_ids=add)
 
 
 def _print_report(report: ChatReport, *, as_json: bool) -> None:
@@ -561,7 +543,8 @@ def _set_variables(template: ChatTemplate, options: tuple[str, ...]) -> dict[str
     "is_chat",
     is_flag=True,
     help="Read conversations from JSON lines or Parquet, render each by the tokenizer's chat "
-    "template, and write ids and the mask of what is learned, with --format parquet.",
+    "template, and write ids and the mask of what is learned, with --format parquet. Takes no "
+    "other option but --shard-tokens.",
 )
 @errors_option
 @click.option(
@@ -620,7 +603,8 @@ def encode_corpus(
     from bpe_scale import find_eos
 
     if is_chat:
-        _encode_chats(sources, tokenizer, out, format, force=force, as_json=as_json)
+        n = parse_count(shard_tokens, "--shard-tokens")
+        _encode_chats(sources, tokenizer, out, force=force, n=n, as_json=as_json)
         return
     workers.check()
     encoder = load_encoder(tokenizer, pretokenizer, special_tokens)
@@ -685,22 +669,57 @@ def encode_corpus(
         click.echo(_summary(manifest), err=True)
 
 
-def _encode_chats(
-    sources: tuple[str, ...], tokenizer: str, out: str, format: str, *, force: bool, as_json: bool
-) -> None:
-    """Write ids and masks of conversations as a Parquet file in a folder, and report on them."""
-    from bpe_core.formats import open_encoder
+_CHAT_OPTIONS: Final = {"--tokenizer", "--out", "--force", "--format", "--shard-tokens"} | {
+    "--chat",
+    "--json",
+}
 
-    if format != "parquet" or is_standard_output(out):
+
+def _encode_chats(
+    sources: tuple[str, ...], tokenizer: str, out: str, *, force: bool, n: int, as_json: bool
+) -> None:
+    """Write ids and masks of conversations into a folder of Parquet files, and report on them."""
+    from bpe_core.formats import open_encoder
+    from bpe_scale import encode_chats, find_sources
+
+    context = click.get_current_context()
+    options = {option.name or "": option.opts[0] for option in context.command.params}
+    given = [
+        option
+        for name, option in options.items()
+        if option.startswith("-")
+        and option not in _CHAT_OPTIONS
+        and context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise ConfigError(
+            f"--chat does not take {' and '.join(given)}: each conversation is a row, as the chat "
+            f"template writes it. Omit {'it' if len(given) == 1 else 'them'}."
+        )
+    if context.params["format"] != "parquet" or is_standard_output(out):
         raise ConfigError("Conversations are written with --format parquet, into a folder.")
     fetch_missing(tokenizer)
     opened = open_encoder(tokenizer)
     template = _choose_template(opened.chat, None, tokenizer)
-    file = f"{out}/{_CHAT_FILE}"
-    check_output("Parquet", file, [*sources], force=force, makes_folder=True)
-    Path(out).mkdir(parents=True, exist_ok=True)
-    rows = (row for source in sources for row in _json_lines(source))
-    _print_report(_report_chats(template, rows, opened, None, file), as_json=as_json)
+    check_output(
+        "a JSON object", f"{out}/manifest.json", [*sources], force=force, makes_folder=True
+    )
+    files = [("standard input", "-")] if "-" in sources else []
+    for source in find_sources(name for name in sources if name != "-"):
+        if source.packing is not None:
+            raise ConfigError(f"--chat reads JSON lines and Parquet. Unpack {source.name} first.")
+        files.append((source.name, source.url))
+    manifest, report = encode_chats(
+        ((name, _json_lines(url)) for name, url in files),
+        template,
+        opened.encoder,
+        out,
+        name=tokenizer,
+        shard_tokens=n,
+        overwrite=force,
+    )
+    _print_report(report, as_json=as_json)
+    click.echo(_summary(manifest), err=True)
 
 
 def show_encoded(folder: str) -> None:
@@ -725,6 +744,9 @@ def show_encoded(folder: str) -> None:
             f"{split!r:<15} {counted(totals.tokens, 'token')}, "
             f"{counted(totals.documents, 'document')}, {counted(totals.shards, 'shard')}"
         )
+    if manifest.learned is not None:
+        share = manifest.learned / manifest.tokens if manifest.tokens else 0
+        click.echo(f"learned         {counted(manifest.learned, 'token')} ({share:.1%})")
     verify_files(folder, manifest)
     ids, vocab = read_first_document(folder, manifest, _MAX_TOKENS_SHOWN + 1)
     shown = [to_printable(vocab[id]) if id in vocab else str(id) for id in ids[:_MAX_TOKENS_SHOWN]]

@@ -24,6 +24,7 @@ _SHARE_GPT: Final = {"human": "user", "gpt": "assistant"}
 _MARKS: Final = ("\U000ffff2", "\U000ffff3", "\U000ffff4")
 REFUSED: Final = "refused"
 """The kind of fault of a conversation that the template, or its own form, does not allow."""
+OnIds = Callable[[int, str, NDArray[np.int64], NDArray[np.bool_]], object]
 
 
 @dataclass(slots=True)
@@ -72,13 +73,13 @@ def report_chats(
     encoder: Encoder,
     *,
     context: int | None = None,
-    on_ids: Callable[[NDArray[np.int64], NDArray[np.bool_]], object] | None = None,
+    on_ids: OnIds | None = None,
 ) -> ChatReport:
     """Read conversations by a template, and count tokens, learned tokens and faults.
 
     Each is a list of messages, or an object of `messages` and what else the template reads.
-    `on_ids` is called with the ids and the mask of each that is not refused, in order. Raises what
-    `ChatTemplate.render_each` raises for the template.
+    `on_ids` is called with the number, the text, the ids and the mask of each that is not refused,
+    in order. Raises what `ChatTemplate.render_each` raises for the template.
 
     >>> from bpe_core.tokenizer import gpt2
     >>> template = ChatTemplate("{% for m in messages %}[{{ m.role }}] {{ m.content }}{% endfor %}")
@@ -142,7 +143,7 @@ def _add(
     number: int,
     found: Conversation,
     encoder: Encoder,
-    on_ids: Callable[[NDArray[np.int64], NDArray[np.bool_]], object] | None,
+    on_ids: OnIds | None,
 ) -> None:
     cut = boundaries(found.text, encoder, "all")
     is_token = cut.ids >= 0
@@ -169,7 +170,7 @@ def _add(
     for kind, fault in kinds.items():
         _add_fault(report, kind, number, fault.sentence)
     if on_ids is not None:
-        on_ids(cut.ids[is_token], mask)
+        on_ids(number, found.text, cut.ids[is_token], mask)
 
 
 def _add_fault(report: ChatReport, kind: str, number: int, sentence: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 import bpe_core as bpe
 from bpe_core.chat import ChatTemplate
@@ -177,17 +177,81 @@ def test_an_option_that_would_do_nothing_is_refused(options: str, said: str) -> 
 
 
 def test_a_corpus_of_conversations_is_encoded_with_masks(tmp_path: Path) -> None:
-    run = bpe.train(["hug hugs"], vocab_size=260)
+    tokenizer = bpe.train(["hug hugs"], vocab_size=260).tokenizer
     folder, rows, out = tmp_path / "model", tmp_path / "a.jsonl", tmp_path / "out"
-    bpe.save(run.tokenizer, folder, format="transformers")
+    bpe.save(tokenizer, folder, format="transformers")
     (folder / "chat_template.jinja").write_text(SOURCE)
-    rows.write_text("\n".join(map(json.dumps, ROWS[:3])))
-    base = ["encode-corpus", str(rows), "--chat", "-t", str(folder), "--out", str(out)]
-    shown = CliRunner().invoke(main, [*base, "--format", "parquet", "--json"])
+    rows.write_text("\n".join(map(json.dumps, ROWS[:4])))
+    more = tmp_path / "more"
+    more.mkdir()
+    (more / "b.jsonl").write_text(json.dumps(ROWS[0]))
+    base = ["encode-corpus", str(rows), str(more), "--chat", "-t", str(folder), "--out", str(out)]
+    parquet = [*base, "--format", "parquet"]
+
+    def use(arguments: list[str]) -> Result:
+        return CliRunner().invoke(main, arguments)
+
+    shown = use([*parquet, "--shard-tokens", "60", "--json"])
     assert shown.exit_code == 0, shown.output
-    table = pq.read_table(out / "train-00000.parquet")  # pyright: ignore[reportUnknownMemberType]
-    assert table.column_names == ["input_ids", "assistant_masks", "n_tokens"]
-    assert table.num_rows == 3
-    again = CliRunner().invoke(main, [*base, "--format", "parquet"])
+    report = json.loads(shown.stdout)
+    assert report["faults"]["refused"]["first"] == 4
+    names = sorted(path.name for path in out.glob("*.parquet"))
+    assert names == ["train-00000.parquet", "train-00001.parquet", "train-00002.parquet"]
+    tables = [pq.read_table(out / name) for name in names]  # pyright: ignore[reportUnknownMemberType]
+    assert tables[0].column_names == ["input_ids", "assistant_masks", "n_tokens"]
+    listed = [row for table in tables for row in table.to_pylist()]
+    assert len(listed) == 4
+    assert [row["n_tokens"] for row in listed] == [len(row["input_ids"]) for row in listed]
+    assert sum(row["n_tokens"] for row in listed) == report["tokens"]
+    assert sum(sum(row["assistant_masks"]) for row in listed) == report["learned"]
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert [(each["name"], each["documents"]) for each in manifest["sources"]] == [
+        ("a.jsonl", 3),
+        ("more/b.jsonl", 1),
+    ]
+    texts = [tokenizer.decode(row["input_ids"]) for row in listed]
+    assert manifest["bytes"] == sum(len(text.encode()) for text in texts)
+    inspected = use(["inspect", str(out)]).stdout
+    assert f"learned         {report['learned']} tokens" in inspected
+    assert "4 documents, 3 shards" in inspected
+    assert "3 files, by the SHA-256 of the manifest" in inspected
+
+    (out / "own.txt").write_text("")
+    again = use(parquet)
     assert (again.exit_code, "--force" in again.stderr) == (1, True)
-    assert "with --format parquet" in CliRunner().invoke(main, base).stderr
+    (out / "own.txt").unlink()
+    assert use(parquet).exit_code == 0
+    assert [path.name for path in out.glob("*.parquet")] == ["train-00000.parquet"]
+    assert "1 file, by the SHA-256" in use(["inspect", str(out)]).stdout
+    assert "with --format parquet" in use(base).stderr
+    rows.write_text('{"text": "hug"}')
+    none = use(["encode-corpus", str(rows), *parquet[3:], "--force"])
+    assert (none.exit_code, "No conversation could be encoded." in none.stderr) == (1, True)
+    rows.with_suffix(".gz").write_bytes(b"")
+    packed = use(["encode-corpus", str(rows.with_suffix(".gz")), *parquet[3:], "--force"])
+    assert "Unpack a.gz first" in packed.stderr
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "--pack 64",
+        "--eos none",
+        "--val-share 0.1",
+        "--shuffle-seed 1",
+        "--text-column text",
+        "--keep-column url",
+        "--errors replace",
+        "--skip-damaged",
+        "--dry-run",
+        "--processes 2",
+        "--work w",
+        "--pretokenizer gpt2",
+        "--special-token a=1",
+    ],
+)
+def test_an_option_that_conversations_do_not_take_is_refused(given: str) -> None:
+    base = "encode-corpus a.jsonl --chat -t gpt2 --out out --format parquet"
+    wrong = CliRunner().invoke(main, [*base.split(), *given.split()])
+    assert wrong.exit_code == 1
+    assert f"--chat does not take {given.split()[0]}: " in wrong.stderr
