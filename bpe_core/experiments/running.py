@@ -54,7 +54,7 @@ from bpe_core.errors import (
     MissingFileError,
     UnknownSymbolError,
 )
-from bpe_core.experiments.table import Experiment, ExperimentRow, known, tokens_interval
+from bpe_core.experiments.table import COLUMNS, Experiment, ExperimentRow, known, tokens_interval
 from bpe_core.files import write_whole
 from bpe_core.kernels import n_threads
 from bpe_core.runs import TrainingRun, check_config, train
@@ -560,7 +560,7 @@ def measure_training(
         found = _measure(planned, texts, training, row, stops)
         if on_run is not None:
             on_run(training, size, row)
-        found["figures"]["training_seconds"] = round(seconds, 3)
+        found["figures"]["shared_training_seconds"] = round(seconds, 3)
         return found
 
     pool = ThreadPoolExecutor(n_threads())
@@ -611,7 +611,7 @@ def _measure(
         **_parity(texts, tokenizer, own["reference"] or None),
     }
     figures["measuring_seconds"] = round(time.perf_counter() - started, 3)
-    figures["peak_mb"] = _peak_mb()
+    figures["process_peak_mb"] = _peak_mb()
     return {
         "figures": figures,
         "tokens": tokens.tolist(),
@@ -692,6 +692,7 @@ def _key(planned: Plan, texts: Texts, training: Training, size: int) -> str:
     names = ("special_tokens", "min_frequency", "alpha", "model_entries", "reference")
     known_by = [
         _version(),
+        COLUMNS,
         {**training.settings(size), "corpus": texts.training[training.corpus].sha256},
         {name: planned.settings[name] for name in names},
         texts.held_out.fingerprint,

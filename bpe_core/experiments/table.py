@@ -22,7 +22,7 @@ from bpe_core.corpus import is_url
 from bpe_core.errors import OutOfRangeError
 from bpe_core.extras import to_frame
 
-_COLUMNS: Final[tuple[str, ...]] = (
+COLUMNS: Final[tuple[str, ...]] = (
     "tokenizer",
     "corpus",
     "base",
@@ -45,12 +45,13 @@ _COLUMNS: Final[tuple[str, ...]] = (
     "gini",
     "stop_reason",
     "fingerprint",
-    "training_seconds",
+    "shared_training_seconds",
     "measuring_seconds",
-    "peak_mb",
+    "process_peak_mb",
 )
-MEASURED_ON_THE_MACHINE: Final = ("training_seconds", "measuring_seconds", "peak_mb")
-"""The columns that differ each time the experiment is run."""
+MEASURED_ON_THE_MACHINE: Final = COLUMNS[-3:]
+"""The columns that differ each time the experiment is run. Rows are cuts of one training, are
+measured at the same time, and share a process, so the first and the last are not a row's alone."""
 _IN_LATEX: Final = (
     ("Tokenizer", "tokenizer", "{}"),
     ("Vocabulary", "vocab_size", "{:,}"),
@@ -287,7 +288,7 @@ class Experiment:
                 "percent_fewer_low": known(part.low),
                 "percent_fewer_high": known(part.high),
             }
-            found.append({name: values[name] for name in _COLUMNS})
+            found.append({name: values[name] for name in COLUMNS})
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -312,7 +313,7 @@ class Experiment:
     def to_csv(self) -> str:
         """Return the table as CSV, with the figures in full; unknown ones are empty."""
         text = io.StringIO(newline="")
-        writer: csv.DictWriter[str] = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
+        writer: csv.DictWriter[str] = csv.DictWriter(text, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(self.table)
         return text.getvalue()

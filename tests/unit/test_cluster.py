@@ -374,7 +374,7 @@ def test_an_experiment_on_two_workers_equals_one_here_after_one_is_killed(
     assert killed
     assert len(there.rows) == 16
     for one, other in zip(there.rows, here.rows, strict=True):
-        timed = ("training_seconds", "measuring_seconds", "peak_mb")
+        timed = ("shared_training_seconds", "measuring_seconds", "process_peak_mb")
         figures = [
             {name: value for name, value in row.figures.items() if name not in timed}
             for row in (one, other)

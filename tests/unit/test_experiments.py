@@ -106,6 +106,28 @@ def test_rows_equal_single_trainings_to_the_digit():
         assert {name: line[name] for name in expected} == expected, row.name
 
 
+def test_the_columns_about_the_machine_are_named_after_what_shares_them():
+    rows = found().table
+    assert MEASURED_ON_THE_MACHINE == (
+        "shared_training_seconds",
+        "measuring_seconds",
+        "process_peak_mb",
+    )
+    trainings = {
+        (row["base"], row["pretokenizer"], row["alphabet"]): row["shared_training_seconds"]
+        for row in rows
+    }
+    assert len(trainings) == 5
+    assert all(
+        row["shared_training_seconds"]
+        == trainings[row["base"], row["pretokenizer"], row["alphabet"]]
+        for row in rows
+    )
+    assert all(row["process_peak_mb"] > 0 for row in rows)
+    docs = (ROOT / "docs" / "experiments.md").read_text("utf-8")
+    assert all(f"| `{name}` |" in docs for name in MEASURED_ON_THE_MACHINE)
+
+
 def test_parity_is_that_of_the_parallel_sentences():
     sentences = {text.name: text.sentences for text in parallel_texts()}
     settings = {"vocab_sizes": [280], "held_out": 0.3, "reference": "Thai"}

@@ -59,8 +59,11 @@ _COLUMNS: Final = {
         "%.3f",
         "How unequally tokens are spread over languages: 0 if all need the same number.",
     ),
-    "training_seconds": ("Training, s", "%.2f", "All sizes of one cut are trained together."),
-    "peak_mb": ("Memory, MB", "localized", "The most that the server had used by then."),
+    "shared_training_seconds": (
+        "Shared training, s",
+        "%.2f",
+        "All sizes of one cut are taken from one training, at the largest. This is its time.",
+    ),
 }
 """The name of each column, the format of its numbers, and what it means."""
 
