@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
-from bpe_core.checks import counted
+from bpe_core.checks import counted, is_whole
 from bpe_core.diagnosis.differences import diff, show_bytes
 from bpe_core.errors import BpeError
 from bpe_core.formats import list_live_merges, open_encoder, parse_json, read_files_at
@@ -30,6 +30,7 @@ Severity = Literal["error", "warning", "note"]
 
 _N_EXAMPLES: Final = 3
 _TOKENIZER, _CONFIG, _TOKENIZER_CONFIG = "tokenizer.json", "config.json", "tokenizer_config.json"
+_GENERATION: Final = "generation_config.json"
 _PAIR: Final = ("vocab.json", "merges.txt")
 _CONTROL: Final = re.compile(r"<[|/]?[\w-]+[|/]?>|\[/?[A-Z_]{2,}\]|<｜[^<>]+｜>")
 """What the tokens look like that tell a model who speaks, and where a text ends."""
@@ -139,11 +140,11 @@ def check(
 
 
 def _read_files(path: Path) -> dict[str, bytes]:
-    """Return a tokenizer's files, and a second vocabulary that a slow reader would use."""
+    """Return a tokenizer's files, a slow reader's vocabulary, and how a model writes text."""
     if not path.exists():  # a name
         return {}
     files = read_files_at(path)
-    for name in _PAIR if path.is_dir() else ():
+    for name in (*_PAIR, _GENERATION) if path.is_dir() else ():
         if name not in files and (path / name).is_file():
             files[name] = (path / name).read_bytes()
     return files
@@ -494,6 +495,34 @@ def _check_roles(subject: _Subject) -> Iterator[Finding]:
             break
 
 
+def _check_role_ids(subject: _Subject) -> Iterator[Finding]:
+    files = [name for name in (_CONFIG, _GENERATION) if name in subject.files]
+    given: list[tuple[str, str, int]] = []
+    for name in files:
+        described = subject.json(name)
+        for settings in (described, _object(described.get("text_config"))):
+            for role in ("bos", "eos", "pad"):
+                found = settings.get(f"{role}_token_id")
+                ids = cast("list[Any]", found if isinstance(found, list) else [found])
+                given += [(name, role, id) for id in ids if is_whole(id) and id >= 0]
+    if not given:
+        raise _NotCheckedError(f"No {_CONFIG} or {_GENERATION} names ids next to it.")
+    vocab, specials = subject.encoder.vocab, {*subject.encoder.special_tokens.values()}
+    specials |= {each.id for each in getattr(subject.encoder, "added", ())}
+    for name, role, id in given:
+        if id not in vocab or (specials and role != "pad" and id not in specials):
+            is_missing = id not in vocab
+            yield Finding(
+                "role-ids",
+                "error" if is_missing else "warning",
+                f"{role}_token_id in {name} is not the id of "
+                f"{'any token' if is_missing else 'a special token'}.",
+                f"id {id:,}" if is_missing else _token(subject.encoder, id),
+                "Write the tokenizer's own id there: a text may have no end, or end at this token.",
+            )
+            break
+
+
 def _check_chat(subject: _Subject) -> Iterator[Finding]:
     chat = subject.chat
     if chat is None:
@@ -562,6 +591,7 @@ _CHECKS: Final[tuple[tuple[tuple[str, ...], Callable[[_Subject], Iterator[Findin
     (("files-disagree",), _check_files),
     (("model-rows", "padded-rows"), _check_rows),
     (("missing-role",), _check_roles),
+    (("role-ids",), _check_role_ids),
     (("chat-template", "bos-twice", "unknown-control"), _check_chat),
 )
 CHECKS: Final[tuple[str, ...]] = tuple(name for names, _ in _CHECKS for name in names)

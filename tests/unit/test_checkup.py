@@ -141,6 +141,7 @@ FOLDERS: dict[str, Callable[[Path], Path]] = {
     "model-rows": lambda at: folder(at, config={"vocab_size": 200}),
     "padded-rows": lambda at: folder(at, config={"text_config": {"vocab_size": 512}}),
     "missing-role": lambda at: folder(at, tokenizer_config={"eos_token": "<|end|>"}),
+    "role-ids": lambda at: folder(at, generation_config={"eos_token_id": [0, 50256]}),
     "bos-twice": lambda at: folder(
         at, lambda written: written.update(post_processor=BOS),
         tokenizer_config={"bos_token": "<|endoftext|>", "chat_template":
@@ -158,6 +159,14 @@ def test_a_folder_with_a_fault_has_that_finding(name: str, tmp_path: Path) -> No
     checked = bpe.check(FOLDERS[name](tmp_path))
     others = ["other-readers"] if name == "round-trip" else []
     assert found_in(checked) == [name, *others], checked
+
+
+def test_ids_of_ordinary_tokens_and_of_none_are_told_apart(tmp_path: Path) -> None:
+    cases = {0: None, 65: "warning", 280: "error", -1: None}
+    for id, severity in cases.items():
+        folder(tmp_path, config={"text_config": {"bos_token_id": id, "pad_token_id": 65}})
+        found = [each for each in bpe.check(tmp_path).findings if each.name == "role-ids"]
+        assert [each.severity for each in found] == ([severity] if severity else [])
 
 
 def test_two_files_of_one_folder_disagree(tmp_path: Path) -> None:
