@@ -262,6 +262,14 @@ def test_an_example_with_tools_is_rendered_and_what_is_learned_is_shown(
     said = re.findall("<span class='learned'>(.*?)</span>", mask)
     assert "".join(said) == "&lt;|endoftext|&gt;Yes, it rains.&lt;|endoftext|&gt;"
     given = app.text_area(key="chat_json")
+    given.set_value('[{"role": "user", "content": "é"}, {"role": "assistant", "content": "é🙂漢"}]')
+    app.run()
+    (mask,) = [
+        each.proto.body for each in app.get("html") if "class='chat-mask'" in each.proto.body
+    ]
+    assert "\N{REPLACEMENT CHARACTER}" not in mask
+    said = re.findall("<span class='learned'>(.*?)</span>", mask)
+    assert "".join(said) == "é🙂漢&lt;|endoftext|&gt;"
     given.set_value('{"messages": [{"role": "user", "content": "<b>"}], "template": 1}').run()
     assert view(app)["text"].endswith("<|user|><b><|endoftext|>")
     for wrong, why in (("{", "not valid JSON"), ("[]", "from 1 to 10,000 messages")):

@@ -295,7 +295,6 @@ def draw_learned(conversation: Conversation, reading: OwnReading) -> None:
     mask = conversation.mask(reading.found)
     is_token = reading.found.ids >= 0
     n_learned = int((mask & is_token).sum())
-    n_shown = min(len(mask), _MAX_MASKED)
     if not any(turn.role == "assistant" for turn in conversation.turns):
         return
     faults = [each for each in conversation.faults if each.kind not in READING]
@@ -307,14 +306,18 @@ def draw_learned(conversation: Conversation, reading: OwnReading) -> None:
         st.markdown(_HOW_FOUND[conversation.learned_by])
         for fault in faults:
             st.warning(plain_markdown(fault.sentence, 600))
-        data, start = reading.text.encode(), 0
+        shown, text = reading.found.first(_MAX_MASKED, reading.text)
+        n_shown = len(shown.ids)
+        data, start, learns = text.encode(), 0, False
         parts: list[str] = []
-        for end, learned in zip(
-            reading.found.byte_ends[:n_shown].tolist(), mask[:n_shown].tolist(), strict=True
-        ):
-            piece = escape(data[start:end].decode("utf-8", "replace"))
-            parts.append(f"<span class='{'learned' if learned else 'read'}'>{piece}</span>")
-            start = end
+        for end, learned in zip(shown.byte_ends.tolist(), mask[:n_shown].tolist(), strict=True):
+            learns |= learned
+            # The tokens of one character are drawn together: none of them is text alone.
+            if data[end : end + 1] and data[end] & 0xC0 == 0x80:
+                continue
+            kind = "learned" if learns else "read"
+            parts.append(f"<span class='{kind}'>{escape(data[start:end].decode())}</span>")
+            start, learns = end, False
         st.html(f"<div class='chat-mask'>{''.join(parts)}</div>")
         if n_shown < len(mask):
             st.markdown(f"The first {n_shown:,} tokens are shown.")
