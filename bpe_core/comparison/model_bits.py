@@ -62,6 +62,8 @@ class ModelBits:
     bytes_by_unit: NDArray[np.int64]
     tokens_by_unit: NDArray[np.int64]
     stratum_of_unit: NDArray[np.int64]
+    bytes_lost: int
+    """The bytes of the held-out text that are in no token; each costs 8 bits."""
     widened: float
     """How much wider its intervals are than those over units; see `training_factor`."""
     n_entries: int
@@ -154,6 +156,7 @@ def bits_per_byte(
     by_unit = np.zeros(blocks.n_units)
     bytes_by_unit, tokens_by_unit = (np.zeros(blocks.n_units, np.int64) for _ in range(2))
     symbol_counts = np.zeros(len(table.ids) + _FIRST, np.int64)
+    bytes_lost = 0
     units = blocks.unit_of_block[blocks.block_of_text]
     for batch in _batches(held_out, encoder, table, should_stop):
         bits = -np.log2(model.probabilities(batch.symbols))
@@ -166,12 +169,14 @@ def bits_per_byte(
             at,
             np.add.reduceat(batch.symbols >= _FIRST, batch.starts, dtype=np.int64),
         )
+        bytes_lost += int(batch.n_lost.sum())
         symbol_counts += np.bincount(batch.symbols, minlength=len(symbol_counts))
     return ModelBits(
         by_unit,
         bytes_by_unit,
         tokens_by_unit,
         blocks.stratum_of_unit,
+        bytes_lost,
         training_factor(training.n_bytes, held_out.n_bytes),
         model.n_entries,
         model.floor,

@@ -598,6 +598,7 @@ def _measure(
         "bytes_per_token": bits.n_bytes / int(tokens.sum()),
         "bytes_per_token_low": low,
         "bytes_per_token_high": high,
+        "bytes_lost": bits.bytes_lost,
         "bits_per_byte": bits.bits_per_byte,
         "bits_per_byte_low": known(bits.interval[0]),
         "bits_per_byte_high": known(bits.interval[1]),

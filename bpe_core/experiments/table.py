@@ -33,6 +33,7 @@ COLUMNS: Final[tuple[str, ...]] = (
     "bytes_per_token",
     "bytes_per_token_low",
     "bytes_per_token_high",
+    "bytes_lost",
     "percent_fewer",
     "percent_fewer_low",
     "percent_fewer_high",
@@ -149,6 +150,8 @@ class Experiment:
 
         New tokenizers and each base that is extended have a sentence of their own, because a
         vocabulary of another order of size needs fewer tokens whatever else is true of it.
+        Tokenizers that lose some of the held-out text are taken only if no other is there, because
+        text in no token costs none.
         """
         first, *others = self._choices
         size = self.rows[first[0]].figures["vocab_size"]
@@ -161,6 +164,10 @@ class Experiment:
                 f"It takes {signed(part.percent_fewer)} tokens than the first, with "
                 f"{times:,.{0 if times > _MANY_TIMES else 1}f} times the vocabulary."
             )
+        if any(self.rows[place].figures["bytes_lost"] for place, _ in self._choices):
+            sentences.append("It loses some of the held-out text, which then costs no tokens.")
+        elif any(row.figures["bytes_lost"] for row in self.rows):
+            sentences.append("Those that lose some of the held-out text are left out.")
         return " ".join(sentences)
 
     def _sentence(self, place: int, following: int | None, *, is_first: bool = True) -> str:
@@ -214,7 +221,10 @@ class Experiment:
         largest = {
             row.family: place for place, row in self._by_size() if row.settings["base"] == base
         }
-        best = min(largest.values(), key=lambda place: self.rows[place].figures["n_tokens"])
+        whole = [place for place in largest.values() if not self.rows[place].figures["bytes_lost"]]
+        best = min(
+            whole or largest.values(), key=lambda place: self.rows[place].figures["n_tokens"]
+        )
         sizes = self._sizes(self.rows[best])
         for place, following in pairwise(sizes):
             margin = self._margin(place)

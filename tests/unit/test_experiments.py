@@ -145,6 +145,20 @@ def test_a_tokenizer_that_cannot_spell_a_language_has_no_parity():
     assert [row.figures["mean_parity"] is None for row in rows] == [False, True]
 
 
+def test_a_tokenizer_that_loses_text_is_not_the_answer():
+    # Each document has a character of its own, which no other document can teach.
+    documents = [f"the bare bytes of text {chr(0x4E00 + n)}{n % 3}\n" for n in range(60)]
+    settings = {"vocab_sizes": [360, 380], "held_out": 0.3, "parallel": []}
+    both = bpe.experiment({**settings, "alphabets": ["full", "characters"]}, {"mine": documents})
+    n_held_out = int(both.bytes_by_unit.sum()) // len(documents[0].encode())
+    assert [row.figures["bytes_lost"] for row in both.rows] == [0, 0, *[3 * n_held_out] * 2]
+    assert both.rows[both.recommended].settings["alphabet"] == "full"
+    assert both.rows[3].figures["n_tokens"] < both.rows[1].figures["n_tokens"]
+    assert both.answer.endswith("Those that lose some of the held-out text are left out.")
+    alone = bpe.experiment({**settings, "alphabets": ["characters"]}, {"mine": documents})
+    assert alone.answer.endswith("It loses some of the held-out text, which then costs no tokens.")
+
+
 def test_cuts_of_a_run_are_the_runs_of_smaller_vocabularies():
     corpus = bpe.Corpus.from_documents(texts(30))
     each: tuple[Any, ...] = (

@@ -31,6 +31,12 @@ _COLUMNS: Final = {
     "tokenizer": ("Tokenizer", None, ""),
     "vocab_size": ("Vocabulary", "localized", "The number of tokens, including special ones."),
     "bytes_per_token": ("Bytes per token", "%.3f", "On the held-out text. Higher is better."),
+    "bytes_lost": (
+        "Bytes lost",
+        "localized",
+        "Bytes of the held-out text that are in no token, because their characters or bytes are "
+        "not in the alphabet.",
+    ),
     "percent_fewer": (
         "Fewer tokens, %",
         "%.1f",
