@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from concurrent.futures import CancelledError
 from dataclasses import replace
+from threading import Event
 
 import numpy as np
 import pytest
 
 import bpe_core as bpe
-from tests.app.pages import OpenApp, sent
+from bpe_core.vocabulary import Mixture
+from tests.app.pages import OpenApp, errors, sent, upload
 from tests.app.training import draw_after, known_ids
 from tests.waiting import OfKind
 from ui.detective import inference
 from ui.detective.inference import MIXTURE, OWN, leading_sentence, share_bars
 from ui.look import PALETTES
 from ui.storage import SAMPLE_RUN_ID, load_run
+from ui.work import Progress, Task, background, queue
 
 
 def test_own_samples_are_read_and_their_shares_drawn(
@@ -39,6 +43,7 @@ def test_own_samples_are_read_and_their_shares_drawn(
         uploads.upload(f"{name}.txt", text.encode(), "text/plain")
     app.run()
     (id,) = set(known_ids(MIXTURE)) - {id}
+    before = set(known_ids(MIXTURE))
     found = draw_after(app, OfKind(MIXTURE), id).result
     assert found is not None
     tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
@@ -48,8 +53,34 @@ def test_own_samples_are_read_and_their_shares_drawn(
     assert sentence.startswith(f"Of these samples, {found.categories[first]} comes nearest")
     named = {name for name, merges in found.witnesses.items() if merges}
     assert {row["label"] for row in sent(app, "rows")["rows"]} == named
+    # A file that cannot be read hides no other, nor does one of the same name.
+    files = [(f"{name}.txt", text.encode()) for name, text in texts.items()]
+    bad, same = ("bad.png", b"\x89PNG\r\n\x1a\n\x00\x00"), ("hugs.md", b"hug pun hugging " * 60)
+    upload(app, "detective_files", *files, bad, same)
+    assert "bad.png" in errors(app)
+    (id,) = set(known_ids(MIXTURE)) - before
+    found = draw_after(app, OfKind(MIXTURE), id).result
+    assert found is not None
+    assert {*found.categories} == {"hugs", "puns", "hugs.md"}
     # The tokenizer was trained on another text, so the page says that they do not fit.
     assert any("do not fit" in warning.value for warning in app.warning)
+
+
+def test_a_visitor_can_have_a_few_inferences_at_a_time(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "current_visitor", lambda: "one")
+    ends = Event()
+
+    def work(_: Task[Progress]) -> Mixture:
+        ends.wait()
+        raise CancelledError
+
+    for n in range(4):
+        queue.begin(MIXTURE, f"{n}", work)
+    app = open_app("detective")
+    ends.set()
+    assert "You already have 4 running or waiting" in errors(app)
 
 
 def test_bars_have_intervals_and_are_grey_if_the_samples_do_not_fit() -> None:

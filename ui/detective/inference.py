@@ -55,7 +55,7 @@ _MAX_CHARACTERS: Final = 500_000
 _N_STEPS: Final = 120
 _MAX_ROWS: Final = 12
 _LONGEST_NAME: Final = 18
-MIXTURE: Final = WorkKind[Progress, Mixture]("mixture")
+MIXTURE: Final = WorkKind[Progress, Mixture]("mixture", max_per_visitor=4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +106,14 @@ def _own_samples() -> Samples | None:
     uploads = upload_files("Samples", key="detective_files", label_visibility="collapsed")
     files = submitted_files(uploads)
     texts: dict[str, Corpus] = {}
-    with errors_shown():
-        for upload in uploads if files else ():
-            upload.seek(0)
-            texts[upload.name.rpartition(".")[0] or upload.name] = read_beginning(
-                [upload],
-                _MAX_CHARACTERS,
-                on_progress=lambda _: None,
-                on_wait=lambda: None,
-            )[0]
+    for upload in uploads if files else ():
+        upload.seek(0)
+        with errors_shown():
+            text, _ = read_beginning(
+                [upload], _MAX_CHARACTERS, on_progress=lambda _: None, on_wait=lambda: None
+            )
+            stem = upload.name.rpartition(".")[0]
+            texts[upload.name if stem in texts else stem or upload.name] = text
     if len(texts) < 2:
         st.info("Upload two or more samples. Their shares of the training text are shown here.")
         return None
