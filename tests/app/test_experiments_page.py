@@ -8,6 +8,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus import Corpus
+from bpe_core.experiments import running
 from bpe_core.experiments.table import MEASURED_ON_THE_MACHINE
 from bpe_core.files import EXPERIMENT_PREFIX, entries, new_id, owned_id
 from tests.app.pages import OpenApp, page_text, paste, press, read_query, sent
@@ -16,8 +17,9 @@ from ui.experiments import form
 from ui.experiments.work import EXPERIMENT, Order, measure
 from ui.shell import workspace
 from ui.shell.open_run import OwnKeys
-from ui.storage import UploadedCorpus, delete_run, keep_uploaded, load_run
-from ui.work import Task, queue
+from ui.storage import UploadedCorpus, delete_run, is_stored, keep_uploaded, load_run
+from ui.work import Task, queue, training
+from ui.work.training import WorkProcessError
 
 TEXT = "\n".join(
     f"The bare bytes of line {n}, for reader number {n * n} of the text." for n in range(300)
@@ -59,6 +61,20 @@ def test_a_choice_becomes_an_answer_and_runs(open_app: OpenApp) -> None:
     press(app, "Open its run")
     chosen = result.found.rows[result.found.recommended].name
     assert read_query(app)["run"] == result.run_ids[chosen]
+    # A run that was deleted can be made again.
+    app = open_app("experiments")
+    assert not app.exception
+    delete_run(result.run_ids[chosen])
+    app = paste(app, TEXT)
+    for key, values in (("sizes", [512, 1_024]), ("cuts", ["gpt2", "cl100k"])):
+        app.button_group(key=f"experiment_{key}").set_value(values).run()
+    assert "To train it again, press" in page_text(app)
+    press(app, "Measure")
+    wait_until(OfKind(EXPERIMENT), piece)
+    again = queue.status(EXPERIMENT, piece).result
+    assert again is not None
+    assert is_stored(again.run_ids[chosen])
+    assert "To train it again" not in page_text(app.run())
     # Nothing to try is said, not refused with an error.
     app = paste(open_app("experiments"), TEXT)
     app.button_group(key="experiment_sizes").set_value([]).run()
@@ -66,7 +82,11 @@ def test_a_choice_becomes_an_answer_and_runs(open_app: OpenApp) -> None:
 
 
 @pytest.mark.usefixtures("open_app")
-def test_rows_are_an_entry_and_measured_again_if_a_run_was_deleted() -> None:
+def test_rows_are_an_entry_and_measured_again_if_a_run_was_deleted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The process of the server trains nothing.
+    monkeypatch.delattr(running, "train")
     settings = {
         "vocab_sizes": [270, 280],
         "pretokenizers": ["gpt2"],
@@ -82,6 +102,10 @@ def test_rows_are_an_entry_and_measured_again_if_a_run_was_deleted() -> None:
     def measured() -> dict[str, str]:
         return dict(measure(order, [new_id() for _ in range(order.n_rows)], Task()).run_ids)
 
+    with monkeypatch.context() as smaller:
+        smaller.setattr(training, "_MAX_BYTES", 1_000_000)
+        with pytest.raises(WorkProcessError, match="memory"):
+            measured()
     first = measured()
     (entry,) = [each for each in entries() if each.kind == "experiment"]
     assert (entry.name, entry.title) == (f"{EXPERIMENT_PREFIX}{order.id}", "Lines")

@@ -3,8 +3,8 @@
 In: the chosen corpus. Out: the answer in one sentence, two charts, the table and its files; each
 row is a run.
 
-Open `form` first, which draws the choices. `work` measures in the background, and `results` draws
-what was found.
+Open `form` first, which draws the choices. `work` measures in the background, by
+`measuring_process` within limits of memory and time, and `results` draws what was found.
 """
 
 from typing import TYPE_CHECKING

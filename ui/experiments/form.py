@@ -57,7 +57,10 @@ def draw_experiment(stored: StoredRun) -> None:
         if chosen is not None and settings is not None:
             order = _order(chosen, settings)
     status = None if order is None else measuring(order)
-    begin = None if order is None or status is not None else partial(begin_measuring, order)
+    begin = None
+    is_whole = status is not None and (status.result is None or not status.result.lacks_runs)
+    if order is not None and not is_whole:
+        begin = partial(begin_measuring, order)
     with row:
         begin_button("Measure", begin, status, key="experiment")
     with side if status is None else forms:

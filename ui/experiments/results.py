@@ -143,7 +143,10 @@ def _offer_rows(measured: Measured) -> None:
         )
         run_id = measured.run_ids.get(names[place])
         if run_id is None or not is_stored(run_id):
-            st.markdown(":gray[The run of this tokenizer was deleted.]", width="content")
+            st.markdown(
+                ":gray[The run of this tokenizer was deleted. To train it again, press “Measure”.]",
+                width="content",
+            )
         elif st.button("Open its run", key="experiment_open"):
             st.switch_page("pages/merge_loop.py", query_params={"run": run_id})
     with st.container(horizontal=True, key="experiment_files"):

@@ -5,43 +5,35 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from bpe_core.corpus import Corpus, FiledCorpus
-from bpe_core.experiments import Experiment, Training, experiment
-from bpe_core.experiments import Progress as RowsDone
+from bpe_core.experiments import Experiment, experiment
 from bpe_core.files import (
     EXPERIMENT_PREFIX,
     NAME,
     delete_folder,
-    folder_size,
     make_store_folder,
     new_id,
     owned_id,
     touch,
     write_whole,
 )
-from bpe_core.runs import TrainingRun
+from ui.experiments.measuring_process import CORPUS, measure_here, read_ids, row_key
 from ui.host import event
 from ui.shell import hold_keys
-from ui.storage import Trained, is_stored, make_room, os_errors_as_not_kept, store_run
-from ui.work import Progress, Status, Task, WorkKind, queue
+from ui.storage import is_stored, os_errors_as_not_kept
+from ui.work import Progress, Status, Task, WorkKind, call_apart, files_for_process, queue
 
 MAX_BYTES: Final = 64_000_000
 """The limit for a corpus; the command line has none."""
 MAX_ROWS: Final = 60
 MAX_BYTES_OF_ROWS: Final = 1_200_000_000
 """The limit for the bytes of a corpus times the number of rows, because others wait meanwhile."""
-_CORPUS: Final = "corpus"
-"""The name of the visitor's corpus in the settings."""
-_RUNS: Final = "runs.json"
-_STEPS: Final = 1_000
 
 
 class Measured(NamedTuple):
@@ -49,6 +41,12 @@ class Measured(NamedTuple):
 
     found: Experiment
     run_ids: Mapping[str, str]
+
+    @property
+    def lacks_runs(self) -> bool:
+        """Whether a run was deleted since."""
+        ids = [self.run_ids.get(row.name, "") for row in self.found.rows]
+        return not all(map(is_stored, ids))
 
 
 EXPERIMENT: Final = WorkKind[Progress, Measured]("experiments", max_per_visitor=2)
@@ -89,8 +87,12 @@ def measuring(order: Order) -> Status[Progress, Measured] | None:
 def begin_measuring(order: Order) -> None:
     """Queue an experiment, whose runs belong to this visitor; raises TooMuchWorkError.
 
-    What an earlier server measured is kept.
+    What an earlier server measured is kept. If a run of a finished experiment was deleted, it is
+    begun again.
     """
+    earlier = measuring(order)
+    if earlier is not None and earlier.result is not None and earlier.result.lacks_runs:
+        queue.forget(EXPERIMENT, order.id)
     keys = [new_id() for _ in range(order.n_rows)]
     work = partial(measure, order, [owned_id(key) for key in keys])
     queue.begin(EXPERIMENT, order.id, work, about=order.title)
@@ -98,73 +100,43 @@ def begin_measuring(order: Order) -> None:
 
 
 def measure(order: Order, new_ids: Sequence[str], task: Task[Progress]) -> Measured:
-    """Measure all rows that are missing; raises CancelledError if the task is cancelled.
+    """Measure all rows that are missing, in a process; raises CancelledError if it is cancelled.
 
     Their runs get `new_ids`. The rows are an entry of the store, and are deleted like the others.
-    Raises NotKeptError if the store has no room.
+    Raises NotKeptError if the store has no room, and WorkProcessError if the process was ended
+    without a result.
     """
-    corpus = order.corpus.read()
-    training, held_out = corpus.split(
-        order.settings["held_out"], order.settings["seed"], order.settings["held_out_by"] or None
-    )
-    left, lock = list(new_ids), threading.Lock()
     with os_errors_as_not_kept():
-        folder, run_ids = _open_folder(order)
-        noted = folder_size(folder)
-
-        def store(of: Training, size: int, run: TrainingRun) -> None:
-            with lock:
-                trained = Trained(order.title, run, held_out, training)
-                run_ids[_row(of.settings(size))] = store_run(
-                    trained, run_id=left.pop(), should_stop=lambda: task.is_cancelled
-                )
-                write_whole(folder / _RUNS, json.dumps(run_ids).encode())
-
-        def report(progress: RowsDone) -> None:
-            nonlocal noted
-            with lock:
-                size = folder_size(folder)
-            make_room(max(0, size - noted))
-            noted = size
-            task.report(Progress(round(progress.share * _STEPS), _STEPS))
-
-        found = experiment(
-            order.settings,
-            {_CORPUS: corpus},
-            work=folder,
-            on_progress=report,
-            on_run=store,
+        folder = _open_folder(order)
+    with files_for_process(order.corpus, None) as text:
+        call_apart(
+            measure_here,
+            text,
+            folder,
+            json.dumps(order.settings),
+            order.title,
+            tuple(new_ids),
+            n_bytes=order.corpus.n_bytes,
+            on_progress=task.report,
             should_stop=lambda: task.is_cancelled,
         )
+    # All rows are there, so this only reads them.
+    found = experiment(order.settings, {CORPUS: order.corpus.read()}, work=folder)
     event("experiment_ended", rows=len(found.rows))
-    ids = {row.name: run_ids.get(_row(row.settings), "") for row in found.rows}
+    run_ids = read_ids(folder)
+    ids = {row.name: run_ids.get(row_key(row.settings), "") for row in found.rows}
     return Measured(found, {name: id for name, id in ids.items() if id})
 
 
-def _open_folder(order: Order) -> tuple[Path, dict[str, str]]:
-    """Return the folder of the rows, and the ids of their runs.
+def _open_folder(order: Order) -> Path:
+    """Return the folder of the rows.
 
     A row whose run was deleted could not be opened, so all are then measured again.
     """
     folder = make_store_folder() / f"{EXPERIMENT_PREFIX}{order.id}"
-    run_ids = _read_ids(folder)
-    if not all(map(is_stored, run_ids.values())):
+    if not all(map(is_stored, read_ids(folder).values())):
         delete_folder(folder)
-        run_ids = {}
     folder.mkdir(exist_ok=True)
     touch(folder)
     write_whole(folder / NAME, json.dumps({"title": order.title}).encode())
-    return folder, run_ids
-
-
-def _row(settings: Mapping[str, Any]) -> str:
-    """Return the key of a row; an extended tokenizer has the cut of its base."""
-    cut = None if settings["base"] else settings["pretokenizer"]
-    return json.dumps([settings["base"], cut, settings["alphabet"], settings["vocab_size"]])
-
-
-def _read_ids(folder: Path) -> dict[str, str]:
-    with suppress(OSError, ValueError, AttributeError):
-        found: dict[str, Any] = json.loads((folder / _RUNS).read_text("utf-8"))
-        return {key: str(value) for key, value in found.items()}
-    return {}
+    return folder
