@@ -6,7 +6,7 @@ from bpe_core.errors import BpeError
 from bpe_core.views import replayed_merges
 from ui.components import draw_merge_player, send_block, send_own_words
 from ui.host import fragment
-from ui.look import tooltip
+from ui.look import counted, tooltip
 from ui.merge_loop import player_run
 from ui.run import first_step, keep_step
 from ui.shell import address, frame, workspace
@@ -21,6 +21,11 @@ def draw_player(stored: StoredRun) -> None:
     n_merges = len(stored.run.merges)
     step = first_step(stored)
     keep_step(stored, step)
+    if stored.run.config.superwords_from is not None and stored.run.base is not None:
+        st.markdown(
+            f":gray[Words may join here. {counted(stored.run.base.n_merges, 'merge')} within words "
+            f"came first, up to {stored.run.base.vocab_size:,} tokens.]"
+        )
     wanted = draw_merge_player(
         key=key,
         run=player_run.player_run(stored.id),

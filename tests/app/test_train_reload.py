@@ -12,6 +12,7 @@ import bpe_core as bpe
 from bpe_core.runs import train as train_run
 from tests.app.pages import (
     OpenApp,
+    errors,
     in_address,
     page_text,
     paste,
@@ -97,6 +98,41 @@ def test_weighted_words_and_custom_fields_come_back(open_app: OpenApp) -> None:
     assert (config.base, config.alphabet, config.tie_break) == ("characters", "seen", "first-seen")
     assert (config.min_frequency, config.max_token_bytes, config.vocab_size) == (5, 9, 14)
     assert (config.special_tokens, config.end_of_word) == (("[CLS]", "[SEP]"), "</w>")
+
+
+def test_superwords_seeds_and_vetoes_come_back_and_every_page_opens(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Paste", preset="Custom")
+    app.text_area(key="corpus_pasted").set_value(RHYME).run()
+    assert "superwords" not in app.selectbox(key="settings_pretokenizer").options
+    app.number_input(key="settings_vocab_size").set_value(290)
+    app.number_input(key="settings_superwords_from").set_value(300).run()
+    assert "superwords_from" in errors(app)
+    app.number_input(key="settings_superwords_from").set_value(200).run()
+    assert "before the vocabulary has 257 tokens" in errors(app)
+    app.number_input(key="settings_superwords_from").set_value(270)
+    app.number_input(key="settings_min_frequency").set_value(0)
+    app.text_area(key="settings_seeds").set_value("mat\nNew York\n \n")
+    app.text_area(key="settings_vetoes").set_value(" hat\nregex:[0-9]")
+    app.toggle(key="settings_whole_characters").set_value(True).run()
+    assert "This text reaches" not in page_text(app)
+    train(app)
+    again = assert_same_run(open_app, app)
+    assert "that may join words, after 13 merges within words" in page_text(again)
+    assert again.text_area(key="corpus_pasted").value == RHYME
+    run_id = in_address(again, "run")
+    run = load_run(run_id).run
+    assert (run.config.seeds, run.config.vetoes) == (("mat", "New York"), (" hat", "regex:[0-9]"))
+    assert run.config.whole_characters
+    assert any(b" " in run.tokenizer.vocab[merge.id].strip() for merge in run.merges)
+    for page in ("merge_loop", "pair_frequencies", "token_boundaries", "vocabulary", "compare"):
+        app = open_app(page, run=run_id)
+        assert not errors(app)
+        if page == "merge_loop":
+            assert "13 merges within words came first, up to 270 tokens" in page_text(app)
+    app = open_app("adapt", run=run_id)
+    # The seeds were made in training: the form to extend begins empty, and no result is shown.
+    assert app.text_area(key="adapt_terms").value == ""
+    assert "What you will get" in [header.value for header in app.header]
 
 
 def give(app: AppTest, **files: str) -> AppTest:

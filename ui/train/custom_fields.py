@@ -15,6 +15,7 @@ from bpe_core.types import TrainingConfig
 from ui.look import counted, plain_markdown, token_label, tooltip
 from ui.shell import FieldLimits, whole_number, workspace
 from ui.train.presets import CONFIGS, LLAMA, MIN_FREQUENCY
+from ui.train.size_field import MAX_SIZE
 
 MIN_COVERAGE: Final = 0.001
 _MAX_NAMED = 8
@@ -33,6 +34,12 @@ _MAX_LONGEST_TOKENS = FieldLimits(
     most=1_000_000,
     why_least="A length of 0 sets no limit.",
     why_most="No token gets that long. A length of 0 sets no limit.",
+)
+_SUPERWORDS_FROM = FieldLimits(
+    least=0,
+    most=MAX_SIZE,
+    why_least="With 0, words never join.",
+    why_most="No vocabulary gets that large here. With 0, words never join.",
 )
 
 
@@ -114,7 +121,8 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
     `cut` is the only pre-tokenizer possible, if the words of the corpus were cut by one.
     An invalid field shows an error and leaves its setting at the default.
     """
-    cuts = [*PRETOKENIZER_NAMES, _CUSTOM_REGEX]
+    # The cut of superwords is for their second stage: text would not be cut into words at all.
+    cuts = [*(name for name in PRETOKENIZER_NAMES if name != "superwords"), _CUSTOM_REGEX]
     # The run of an adapted base, or a link, may name a cut that normalizes first, such as NFC+gpt2.
     held = workspace.widget_text("settings_pretokenizer")
     left, right = st.columns(2)
@@ -157,6 +165,21 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
             key="settings_min_frequency",
             help="Training ends when no pair occurs this often. With 0 or 1, any pair may merge, "
             "even if it occurred only once: such merges learn the text by heart.",
+        )
+        superwords_from = whole_number(
+            "Let words join after N tokens",
+            _SUPERWORDS_FROM,
+            0,
+            key="settings_superwords_from",
+            help="Merges stay within words until the vocabulary has this many tokens. Then they "
+            "may join up to four words, so that “ of the” becomes one token (SuperBPE). With 0, "
+            "words never join.",
+        )
+        whole_characters = st.toggle(
+            "Keep characters whole",
+            key="settings_whole_characters",
+            help="No merge joins a part of a character with anything but the rest of it.",
+            persist_state="session",
         )
     with right:
         special = st.text_area(
@@ -212,6 +235,24 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
             key="settings_max_token_bytes",
             help="Pairs that would make a longer token are skipped. 0 sets no limit.",
         )
+        seeds = st.text_area(
+            "Tokens that must exist, one per line",
+            key="settings_seeds",
+            height=68,
+            placeholder="none",
+            help="Each is made by the first merges, as a word of its own, with a space before it "
+            "or without, whichever the text has more often.",
+            persist_state="session",
+        )
+        vetoes = st.text_area(
+            "Tokens that must not exist, one per line",
+            key="settings_vetoes",
+            height=68,
+            placeholder="none",
+            help="Spaces count: a word in the middle of a text begins with one. A line such as "
+            "regex:[0-9] forbids every token that the pattern matches a part of.",
+            persist_state="session",
+        )
     if cut is not None:
         name = cut
     elif name == _CUSTOM_REGEX:
@@ -235,8 +276,12 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
         max_token_bytes=max_token_bytes or None,
         byte_fallback=adds_space,
         character_coverage=coverage,
+        superwords_from=superwords_from or None,
+        seeds=_lines(seeds),
+        vetoes=_lines(vetoes),
+        whole_characters=whole_characters,
     )
-    return CustomSettings(config, min_frequency is not None and max_token_bytes is not None)
+    return CustomSettings(config, None not in (min_frequency, max_token_bytes, superwords_from))
 
 
 def custom_widgets(config: TrainingConfig) -> dict[str, str | float]:
@@ -258,7 +303,16 @@ def custom_widgets(config: TrainingConfig) -> dict[str, str | float]:
         "settings_end_of_word": config.end_of_word or "",
         "settings_max_token_bytes": float(config.max_token_bytes or 0),
         "settings_coverage": max(config.character_coverage, MIN_COVERAGE),
+        "settings_superwords_from": float(config.superwords_from or 0),
+        "settings_seeds": "\n".join(config.seeds),
+        "settings_vetoes": "\n".join(config.vetoes),
+        "settings_whole_characters": config.whole_characters,
     }
+
+
+def _lines(text: str | None) -> tuple[str, ...]:
+    """Return the lines of a field that hold more than spaces, as they are."""
+    return tuple(line for line in (text or "").splitlines() if line.strip())
 
 
 def _show_notes(notes: Sequence[str]) -> None:

@@ -104,7 +104,10 @@ def result_sentence(run: TrainingRun) -> str:
         end = f" The last pair still occurred {times(run.merges[-1].count or 0)}." if n else ""
     else:
         end = f" The vocabulary has {counted(run.tokenizer.vocab_size, 'token')}."
-    return f"{counted(n, 'merge')}. {stop_sentence(run)}{end}"
+    stages = ""
+    if run.config.superwords_from is not None and run.base is not None:
+        stages = f" that may join words, after {counted(run.base.n_merges, 'merge')} within words"
+    return f"{counted(n, 'merge')}{stages}. {stop_sentence(run)}{end}"
 
 
 def _show_figures(stored: StoredRun) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.corpus import FiledCorpus
-from bpe_core.errors import BpeError
+from bpe_core.errors import BpeError, ConfigError
 from bpe_core.formats import read_config
 from bpe_core.runs import check_config
 from bpe_core.types import TrainingConfig
@@ -101,6 +101,11 @@ def choose_settings(
     if size is not None and works:  # a pattern that does not work is told of there
         config = replace(config, vocab_size=size)
         try:
+            if config.superwords_from is not None and config.superwords_from < start.total:
+                raise ConfigError(
+                    f"Words cannot join before the vocabulary has {start.total:,} tokens: it "
+                    f"starts with {' + '.join(start.parts)}."
+                )
             check_config(config)
         except BpeError as error:
             st.error(plain_markdown(str(error), 600))

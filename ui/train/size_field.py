@@ -287,8 +287,11 @@ def _nearest(sizes: Sequence[int], value: float) -> int:
 def show_largest_size(training: corpus_summary.CorpusPart, config: TrainingConfig) -> str | None:
     """Show the largest vocabulary this corpus can fill, if known.
 
-    Return a sentence on where training will stop if the chosen size is larger.
+    Return a sentence on where training will stop if the chosen size is larger. It is not known of
+    words that may join, of tokens that must or must not exist, and of whole characters.
     """
+    if config.superwords_from or config.seeds or config.vetoes or config.whole_characters:
+        return None
     with st.spinner("Finding the largest size"):
         found = corpus_summary.largest_size(training, config)
     if found is None:
