@@ -18,7 +18,7 @@ from bpe_core.cli.inspect_convert import convert, inspect
 from bpe_core.cli.models import fit_rows, mixture, undertrained
 from bpe_core.cli.store_commands import store
 from bpe_core.cli.support import ErrorLineGroup, fetch
-from bpe_core.cli.train import count, merge_counts, sample_check, train
+from bpe_core.cli.train import count, merge_counts, sample_check, train, train_parity
 
 
 @click.group(cls=ErrorLineGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -80,6 +80,7 @@ def explore(port: int, host: str | None, *, classroom: bool) -> None:
 
 for command in (
     train,
+    train_parity,
     count,
     merge_counts,
     sample_check,

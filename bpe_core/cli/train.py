@@ -1,8 +1,10 @@
-"""The commands `bpe train`, `bpe sample-check`, `bpe count` and `bpe merge-counts`."""
+"""The commands `bpe train`, `train-parity`, `sample-check`, `count` and `merge-counts`."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,7 +34,9 @@ from bpe_core.cli.results import (
     check_beside,
     describe_held_out,
     describe_run,
+    describe_terms,
     report_run,
+    report_terms,
     write_beside,
 )
 from bpe_core.cli.sources import report_counts, takes_sources
@@ -184,11 +188,174 @@ def train(
     written, to_compare = write_beside(opened, run.trained_on, out, "gpt2")
     note_what_lacks(run.tokenizer, format)
     n_tokens = report_run(run, opened.held_out)
+    report_terms(run.terms)
     for line in (*told, *to_compare):
         click.echo(line, err=True)
     if as_json:
         held_out = describe_held_out(opened.held_out, n_tokens=n_tokens, file=written)
-        print_json({"out": out, "format": format, **describe_run(run), "held_out": held_out})
+        more = {"held_out": held_out, "terms": describe_terms(run.terms)}
+        print_json({"out": out, "format": format, **describe_run(run), **more})
+
+
+@click.command("train-parity")
+@click.argument("languages", nargs=-1, required=True, metavar="[NAME=]PATH...")
+@click.option(
+    "--vocab-size", type=int, required=True, help="Special tokens, alphabet and merges in total."
+)
+@click.option(
+    "--development",
+    multiple=True,
+    metavar="[NAME=]PATH",
+    help="Text to measure a language by, which says the same in each; may be repeated, and is "
+    "named like the languages.  [default: the training text]",
+)
+@click.option(
+    "--hybrid-merges",
+    type=int,
+    default=0,
+    show_default=True,
+    help="How many merges all languages choose together first.",
+)
+@click.option(
+    "--window",
+    type=int,
+    help="Let a language wait that picked more than twice its share of this many merges, such as "
+    "100.",
+)
+@click.option(
+    "--min-frequency",
+    type=int,
+    default=0,
+    help="Merge only pairs that occur at least this often in the language that picks them.",
+)
+@click.option(
+    "--special-token",
+    "special_tokens",
+    multiple=True,
+    default=("<|endoftext|>",),
+    show_default=True,
+    metavar="TEXT",
+    help="A special token, which takes one of the first ids; may be repeated. Give '' for none.",
+)
+@out_option("Where to write the tokenizer.")
+@format_option
+@pretokenizer_option
+@json_option
+def train_parity(
+    languages: tuple[str, ...],
+    out: str,
+    *,
+    force: bool,
+    format_name: str | None,
+    as_json: bool,
+    development: tuple[str, ...],
+    hybrid_merges: int,
+    window: int | None,
+    special_tokens: tuple[str, ...],
+    **settings: Any,
+) -> None:
+    """Train one tokenizer for several languages, so that none takes far more tokens than others.
+
+    At each step, the language whose text is the longest in tokens picks the merge. Give a folder or
+    file for each language, which is named after it unless NAME= says otherwise; or one folder that
+    has these. The table counts each language's tokens before any merge, after plain BPE of the same
+    size on all text together, and after this training. The Gini coefficient is 0 if all languages
+    take equally many tokens, which is fair only where their texts say the same.
+
+    It runs in plain Python: a few megabytes of text take minutes.
+
+    \b
+    Examples:
+      $ bpe train-parity English.txt German.txt --vocab-size 300 --out fair.json
+      $ bpe train-parity en=corpus de=texts --vocab-size 300 --hybrid-merges 20 --window 100 \\
+          --development en=English.txt --development de=German.txt --out waiting.json
+    """
+    from bpe_core.adapting import train_parity as run_training
+    from bpe_core.comparison import gini
+    from bpe_core.corpus import Corpus, read_corpus
+    from bpe_core.formats import dumps
+    from bpe_core.runs import train as train_plainly
+    from bpe_core.types import TrainingConfig
+
+    tokens = tuple(token for token in special_tokens if token)
+    config = TrainingConfig(special_tokens=tokens, **settings)
+    format, note = format_to_write(out, format_name)
+    check_json(out, wanted=as_json)
+    paths, measured_paths = _by_language(languages), _by_language(development)
+    untrained = train_plainly(Corpus.from_text("a"), config).tokenizer
+    inputs = [*paths.values(), *measured_paths.values()]
+    check_outputs(dumps(untrained, format), out, inputs, force=force, note=note)
+    corpora = {name: read_corpus(path) for name, path in paths.items()}
+    measured = {name: read_corpus(path) for name, path in measured_paths.items()} or corpora
+    with Bar() as bar:
+        run = run_training(
+            corpora,
+            config,
+            None if measured is corpora else measured,
+            hybrid_merges=hybrid_merges,
+            window=window,
+            on_progress=bar.show_training,
+        )
+        together = [text for corpus in corpora.values() for text in corpus.documents]
+        plain = train_plainly(Corpus.from_documents(together), config, bar.show_training).tokenizer
+    note_what_lacks(run.tokenizer, format)
+    told = write_tokenizer(dumps(run.tokenizer, format), out)
+    rows = {
+        name: {
+            "n_tokens_before": run.lengths[name][0],
+            "n_plain_tokens": sum(map(len, plain.encode_batch(list(measured[name].documents)))),
+            "n_tokens": run.lengths[name][-1],
+            "n_merges_picked": run.picked_by.count(name),
+        }
+        for name in corpora
+    }
+    fairness = {
+        "plain_gini": gini([row["n_plain_tokens"] for row in rows.values()]),
+        "gini": gini([row["n_tokens"] for row in rows.values()]),
+    }
+    for line in told:
+        click.echo(line, err=True)
+    if as_json:
+        figures = {"vocab_size": len(run.tokenizer), "n_merges": run.tokenizer.n_merges}
+        found = {**figures, "fingerprint": run.tokenizer.fingerprint, **fairness}
+        print_json({"out": out, "format": format, **found, "languages": rows})
+        return
+    _show_parity(rows, fairness)
+
+
+def _show_parity(rows: Mapping[str, Mapping[str, int]], fairness: Mapping[str, float]) -> None:
+    """Print a table on stderr, because the tokenizer may go to standard output."""
+    width = max(len("Gini coefficient"), *map(len, rows))
+    heads = ("before merges", "plain BPE", "with parity", "merges picked")
+    click.echo(" ".join([f"{'language':{width}}", *(f"{head:>13}" for head in heads)]), err=True)
+    for name, row in rows.items():
+        cells = (f"{number:13,}" for number in row.values())
+        click.echo(" ".join([f"{name:{width}}", *cells]), err=True)
+    cells = (f"{number:13.3f}" for number in fairness.values())
+    click.echo(" ".join([f"{'Gini coefficient':{width}}", " " * 13, *cells]), err=True)
+
+
+def _by_language(given: Sequence[str]) -> dict[str, str]:
+    """Return the paths of languages by their names."""
+    if len(given) == 1 and Path(given[0]).is_dir():
+        inside = sorted(path for path in Path(given[0]).iterdir() if path.name[0] != ".")
+        given = [str(path) for path in inside]
+    found: dict[str, str] = {}
+    for each in given:
+        name, equals, path = each.partition("=")
+        if not equals or os.path.exists(each):
+            folder_or_file = Path(each).resolve()
+            is_folder = folder_or_file.is_dir()
+            name, path = folder_or_file.name, each
+            name = name if is_folder else name.partition(".")[0] or name
+        if not name or not path:
+            raise click.UsageError(f"Expected NAME=PATH or a path, got {each!r}.")
+        if name in found:
+            raise click.UsageError(
+                f"{found[name]} and {path} are both named {name}. Name one of them by NAME=PATH."
+            )
+        found[name] = path
+    return found
 
 
 @click.command("sample-check")

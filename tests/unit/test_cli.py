@@ -564,3 +564,35 @@ def test_a_published_tokenizer_is_fetched_when_it_is_first_named(
         assert run("encode", name, stdin=b"ab").exit_code == (name != "gpt2")
     assert "There is no network." in run("compare", "-", "-t", "llama3", stdin=b"ab").stderr
     assert wanted == ["llama3", "gpt-4o", "llama3"]
+
+
+def test_training_for_parity_shows_each_language_beside_plain_bpe(tmp_path: Path) -> None:
+    chosen = [text for text in parallel_texts() if text.code in ("en", "th", "el")]
+    for text in chosen:
+        path = tmp_path / "languages" / text.code / "a.txt"
+        path.parent.mkdir(parents=True)
+        path.write_text("\n".join(text.sentences), "utf-8")
+    out, command = tmp_path / "fair.json", ("train-parity", "--vocab-size", "500", "--json")
+    found = json.loads(succeed(*command, tmp_path / "languages", "--out", out).stdout)
+    tokenizer = load(out)
+    assert (found["vocab_size"], found["fingerprint"]) == (500, tokenizer.fingerprint)
+    assert found["gini"] < found["plain_gini"]
+    rows = found["languages"]
+    assert rows.keys() == {"en", "th", "el"}
+    assert sum(row["n_merges_picked"] for row in rows.values()) == tokenizer.n_merges
+    for text in chosen:
+        row = rows[text.code]
+        assert row["n_tokens"] == len(tokenizer.encode("\n".join(text.sentences)))
+        assert row["n_tokens"] < row["n_tokens_before"]
+
+    files = [tmp_path / "languages" / code / "a.txt" for code in ("en", "th")]
+    named = [f"first={files[0]}", f"second={files[1]}"]
+    more = ("--hybrid-merges", "5", "--window", "4", "--force")
+    measured = [part for name in named for part in ("--development", name)]
+    shown = succeed(*command[:-1], *named, *measured, *more, "--out", out).stderr
+    assert re.search(r"(?m)^second( +[\d,]+){4}$", shown), shown
+    assert re.search(r"(?m)^Gini coefficient( +0\.\d{3}){2}$", shown), shown
+    assert "are both named a. Name one of them" in run(*command, *files, "--out", out).stderr
+    assert "two or more" in run(*command, named[0], "--out", tmp_path / "no.json").stderr
+    only = ("--development", named[0], "--out", tmp_path / "no.json")
+    assert "'second' is in only one" in run(*command, *named, *only).stderr

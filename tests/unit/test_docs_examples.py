@@ -85,9 +85,11 @@ def folder(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path
         "corpus/b.txt": chapters[2],
         "monday/a.txt": chapters[3],
         "tuesday/a.txt": chapters[4],
+        "languages/en/a.txt": chapters[5],
+        "languages/fr/a.txt": load_sample("chaperon-rouge").documents[0],
     }
     for name, text in texts.items():
-        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(text, encoding="utf-8")
     pq.write_table(pa.table({"text": ["hug hugs"]}), "corpus/c.parquet")
     Path("model").mkdir()
