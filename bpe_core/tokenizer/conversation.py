@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -275,6 +276,9 @@ class _Reading:
             [place] if place is not None else []
             for place in _search(self.text, rendered.marked, written)
         ]
+        self._by_message: list[list[Place]] = [[] for _ in messages]
+        for each, group in zip(written, self.places, strict=True):
+            self._by_message[each.number - 1] += group[-1:]
         self.ends = self._find_ends()
 
     def _find_ends(self) -> list[int]:
@@ -298,8 +302,8 @@ class _Reading:
         end = self.content_end(index)
         if end is None:
             return 0
-        later = [start for start, _ in self._places_of(range(index + 1, len(self.messages)))]
-        rest = self.text[end : min((each for each in later if each >= end), default=None)]
+        later = (start for own in self._by_message[index + 1 :] for start, _ in own)
+        rest = self.text[end : next((each for each in later if each >= end), None)]
         found = min(
             (place for each in self.specials if (place := rest.find(each)) >= 0), default=-1
         )
@@ -308,16 +312,9 @@ class _Reading:
         token = max((each for each in self.specials if rest.startswith(each, found)), key=len)
         return end + found + len(token)
 
-    def _places_of(self, indexes: Collection[int]) -> list[Place]:
-        return [
-            group[-1]
-            for each, group in zip(self.written, self.places, strict=True)
-            if group and each.number - 1 in indexes
-        ]
-
     def content_end(self, index: int) -> int | None:
         """Return where the texts of a message end, or None if none is found."""
-        return max((end for _, end in self._places_of([index])), default=None)
+        return max((end for _, end in self._by_message[index]), default=None)
 
     def turns(self) -> list[Turn]:
         """Return the turns, which cover the text."""
@@ -349,7 +346,7 @@ class _Reading:
                 how = "text"
                 # A text that also stands elsewhere may have been found there.
                 before = self.ends[index - 1]
-                start = max(before, min((a for a, _ in self._places_of([index])), default=before))
+                start = max(before, min((a for a, _ in self._by_message[index]), default=before))
             if not (self.rendered.grown and self.rendered.grown[index].is_kept):
                 how = "text"
             said = self.text[start:end].rstrip()
@@ -531,6 +528,7 @@ def _search(text: str, marked: str | None, written: Sequence[_Written]) -> list[
     for before, mark, after in zip(around[::2], around[1::2], around[2::2], strict=False):
         beside.setdefault(int(mark), (before[-_N_BESIDE:], after[:_N_BESIDE]))
     places: list[Place | None] = []
+    taken: list[Place] = [(0, 0), (len(text), len(text))]
     end = 0
     for number, wrote in enumerate(written):
         # Many templates leave out the reasoning of earlier answers, which may stand elsewhere.
@@ -540,11 +538,14 @@ def _search(text: str, marked: str | None, written: Sequence[_Written]) -> list[
             # The same letters may stand elsewhere, as in the arguments of a tool.
             place = _search_between(text, wrote.text, *beside.get(number, ("", "")), end)
             place = place or _search_alone(text, wrote.text, end)
-        end = end if place is None else place[1]
-        is_free = place is not None and all(
-            each is None or place[1] <= each[0] or each[1] <= place[0] for each in places
-        )
-        places.append(place if is_free else None)
+        if place is not None:
+            end = place[1]
+            at = bisect(taken, place)
+            if place[0] < taken[at - 1][1] or taken[at][0] < end:
+                place = None
+            else:
+                taken.insert(at, place)
+        places.append(place)
     return places
 
 
@@ -555,7 +556,7 @@ def _search_between(text: str, wrote: str, before: str, after: str, end: int) ->
     """Return where a text is between what the template writes next to it, from `end` on."""
     if not (before and after):
         return None
-    for wanted in _spellings(wrote):
+    for wanted in dict.fromkeys(_spellings(wrote)):
         start = text.find(before + wanted + after, max(0, end - len(before)))
         if start >= 0:
             return start + len(before), start + len(before + wanted)
@@ -569,7 +570,7 @@ def _search_alone(text: str, wrote: str, end: int) -> Place | None:
     as_is, stripped, as_json, answer = _spellings(wrote)
     for ways in ((as_is, as_json), (stripped, answer)):
         for begin in (end, 0):
-            found = [(text.find(way, begin), len(way)) for way in ways if way.strip()]
+            found = [(text.find(way, begin), len(way)) for way in {*ways} if way.strip()]
             if found := [(start, start + n) for start, n in found if start >= 0]:
                 return min(found)
     return None

@@ -272,7 +272,12 @@ def test_an_example_with_tools_is_rendered_and_what_is_learned_is_shown(
     assert "".join(said) == "é🙂漢&lt;|endoftext|&gt;"
     given.set_value('{"messages": [{"role": "user", "content": "<b>"}], "template": 1}').run()
     assert view(app)["text"].endswith("<|user|><b><|endoftext|>")
-    for wrong, why in (("{", "not valid JSON"), ("[]", "from 1 to 10,000 messages")):
+    many = json.dumps([{"role": "user", "content": ""}] * 201)
+    for wrong, why in (
+        ("{", "not valid JSON"),
+        ("[]", "from 1 to 10,000 messages"),
+        (many, "at most 200 messages, got 201"),
+    ):
         app.text_area(key="chat_json").set_value(wrong).run()
         assert why in app.error[0].value.replace("\\", "")
 

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 import streamlit as st
 
-from bpe_core.chat import ChatTemplate, Reads, check_messages
+from bpe_core.chat import MAX_GROWN, ChatTemplate, Reads, check_messages
 from bpe_core.errors import ChatTemplateError
 from bpe_core.tokenizer import READING, Conversation, Encoder, read_conversation
 from ui.corpus import MAX_CHARACTERS, OwnReading, address_text
@@ -177,7 +177,13 @@ def _draw_json() -> dict[str, Any] | None:
     try:
         parsed: object = json.loads(text)
         found = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}
-        return {**found, "messages": check_messages(cast("object", parsed))}
+        messages = check_messages(cast("object", parsed))
+        if len(messages) <= MAX_GROWN:
+            return {**found, "messages": messages}
+        st.error(
+            f"Expected at most {MAX_GROWN:,} messages, got {len(messages):,}. `bpe chat` in a "
+            "shell reads longer conversations."
+        )
     except ChatTemplateError as error:
         st.error(plain_markdown(str(error), 600))
     except (ValueError, RecursionError) as error:
