@@ -14,6 +14,7 @@ from bpe_core.files import EXPERIMENT_PREFIX, entries, new_id, owned_id
 from tests.app.pages import OpenApp, page_text, paste, press, read_query, sent
 from tests.waiting import OfKind, wait_until
 from ui.experiments import form
+from ui.experiments.results import draw_frontier, draw_savings
 from ui.experiments.work import EXPERIMENT, Order, measure
 from ui.shell import workspace
 from ui.shell.open_run import OwnKeys
@@ -114,6 +115,15 @@ def test_rows_are_an_entry_and_measured_again_if_a_run_was_deleted(
     again = measured()
     assert not {*again.values()} & {*first.values()}
     assert [load_run(id).run.tokenizer.vocab_size for id in again.values()] == [270, 280]
+
+
+def test_only_sizes_that_are_far_enough_apart_are_named_on_the_axis() -> None:
+    settings = {"vocab_sizes": [270, 272, 300, 340], "held_out": 0.2, "parallel": []}
+    found = bpe.experiment(settings, {"corpus": TEXT.splitlines()})
+    for draw in (draw_savings, draw_frontier):
+        assert list(draw(found, "light").layout.xaxis.ticktext) == ["270", "300", "340"]
+    one = bpe.experiment({**settings, "vocab_sizes": [300]}, {"corpus": TEXT.splitlines()})
+    assert list(draw_savings(one, "light").layout.xaxis.ticktext) == ["300"]
 
 
 def test_what_the_page_does_not_take_is_said(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import plotly.graph_objects as go
@@ -27,6 +28,8 @@ from ui.shell import frame
 from ui.storage import is_stored
 
 _HEIGHT: Final = 320
+_TICKS_APART: Final = 0.16
+"""How far two named sizes are apart at least, as a share of the axis, so that their names fit."""
 _COLUMNS: Final = {
     "tokenizer": ("Tokenizer", None, ""),
     "vocab_size": ("Vocabulary", "localized", "The number of tokens, including special ones."),
@@ -245,12 +248,17 @@ def _value_axis(figure: go.Figure, heights: list[float]) -> None:
 
 def _size_axis(figure: go.Figure, found: Experiment) -> None:
     sizes = sorted({row.figures["vocab_size"] for row in found.rows})
-    shown = sizes if len(sizes) <= 8 else sizes[:: len(sizes) // 6]
+    apart = _TICKS_APART * math.log(sizes[-1] / sizes[0])
+    shown: list[int] = []
+    for size in sizes:
+        if not shown or math.log(size / shown[-1]) >= apart:
+            shown.append(size)
     set_axis(
         figure,
         "x",
         type="log",
         tickvals=shown,
         ticktext=[f"{size:,}" for size in shown],
+        tickangle=0,
     )
     name_base_axis(figure, "tokens in the vocabulary")
