@@ -143,8 +143,9 @@ def mixture(
     come from `n_resamples` draws of merges and of parts of the samples; they do not cover what no
     sample shows, such as a category that is missing.
 
-    Raises `ConfigError` for a tokenizer without known merges and for fewer than two categories,
-    `CorpusError` for a sample without text, and `MissingExtraError` if SciPy is not installed.
+    Raises `ConfigError` for a tokenizer without known merges or with superwords, and for fewer than
+    two categories, `CorpusError` for a sample without text, and `MissingExtraError` if SciPy is not
+    installed.
     Raises CancelledError once `should_stop` returns True.
 
     >>> import bpe_core as bpe
@@ -159,6 +160,11 @@ def mixture(
         raise ConfigError(
             "The merges of this tokenizer are not known, so their order says nothing. Use a BPE "
             "tokenizer that BPE Explorer runs itself."
+        )
+    if merged.pretokenizer.cut == "superwords":
+        raise ConfigError(
+            "This tokenizer's first merges were learned within words and its later ones across "
+            "them, so no single way of cutting the samples fits. Give one without superwords."
         )
     check_whole("n_steps", n_steps, 1, 5_000)
     check_whole("n_resamples", n_resamples, 0, 1_000)

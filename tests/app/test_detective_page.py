@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from dataclasses import replace
 from threading import Event
+from typing import Any
 
 import numpy as np
 import pytest
 
 import bpe_core as bpe
+from bpe_core.corpus import Upload
 from bpe_core.vocabulary import Mixture
 from tests.app.pages import OpenApp, errors, sent, upload
 from tests.app.training import draw_after, known_ids
@@ -18,7 +21,7 @@ from ui.detective import inference
 from ui.detective.inference import MIXTURE, OWN, leading_sentence, share_bars
 from ui.look import PALETTES
 from ui.storage import SAMPLE_RUN_ID, load_run
-from ui.work import Progress, Task, background, queue
+from ui.work import Progress, Task, background, queue, read_beginning
 
 
 def test_own_samples_are_read_and_their_shares_drawn(
@@ -56,14 +59,30 @@ def test_own_samples_are_read_and_their_shares_drawn(
     # A file that cannot be read hides no other, nor does one of the same name.
     files = [(f"{name}.txt", text.encode()) for name, text in texts.items()]
     bad, same = ("bad.png", b"\x89PNG\r\n\x1a\n\x00\x00"), ("hugs.md", b"hug pun hugging " * 60)
-    upload(app, "detective_files", *files, bad, same)
+    read: list[str] = []
+
+    def follow(files: Sequence[Upload], *given: Any, **named: Any) -> tuple[bpe.Corpus, int]:
+        read.extend(file.name for file in files)
+        return read_beginning(files, *given, **named)
+
+    monkeypatch.setattr(inference, "read_beginning", follow)
+    upload(app, "detective_files", *files, bad, same, same)
+    app.run()
+    assert {name: read.count(name) for name in read if name != "bad.png"} == {
+        "hugs.txt": 1,
+        "puns.txt": 1,
+        "hugs.md": 2,
+    }
     assert "bad.png" in errors(app)
     (id,) = set(known_ids(MIXTURE)) - before
     found = draw_after(app, OfKind(MIXTURE), id).result
     assert found is not None
-    assert {*found.categories} == {"hugs", "puns", "hugs.md"}
+    assert {*found.categories} == {"hugs", "puns", "hugs.md", "hugs.md (2)"}
     # The tokenizer was trained on another text, so the page says that they do not fit.
     assert any("do not fit" in warning.value for warning in app.warning)
+    monkeypatch.setattr(inference, "MAX_CATEGORIES", 2)
+    app.run()
+    assert [each.value for each in app.warning] == ["These are 5 files. Remove all but 2 of them."]
 
 
 def test_a_visitor_can_have_a_few_inferences_at_a_time(

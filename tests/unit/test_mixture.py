@@ -60,6 +60,13 @@ def test_known_shares_are_found_and_lie_in_their_intervals() -> None:
             assert each.share >= 0.5
 
 
+def test_a_tokenizer_with_superwords_is_refused() -> None:
+    text = "by the by the by " * 9
+    tokenizer = bpe.train([text], vocab_size=265, superwords_from=259).tokenizer
+    with pytest.raises(bpe.ConfigError, match="Give one without superwords"):
+        bpe.mixture(tokenizer, {"a": text, "b": text})
+
+
 def test_a_missing_category_and_foreign_text_are_noticed() -> None:
     missing = {name: texts for name, texts in SAMPLES.items() if name != "one"}
     assert not bpe.mixture(TOKENIZER, missing, n_resamples=0).fits

@@ -9,10 +9,12 @@ from typing import Final
 
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from bpe_core.comparison import numbered
 from bpe_core.corpus import Corpus, load_sample, parallel_texts
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.vocabulary import Mixture, mixture
+from bpe_core.vocabulary import MAX_CATEGORIES, Mixture, mixture
 from ui.components import (
     ChartPicture,
     SymbolRow,
@@ -100,25 +102,38 @@ def _beginning(corpus: Corpus) -> Corpus:
 def _own_samples() -> Samples | None:
     st.markdown(
         ":gray[Upload a text file for each kind of text, such as German.txt and Python.txt. The "
-        f"file’s name is the name of its kind. The first {_MAX_CHARACTERS:,} characters of each "
-        "are read.]"
+        f"file’s name is the name of its kind. The limit is {MAX_CATEGORIES} files. The first "
+        f"{_MAX_CHARACTERS:,} characters of each are read.]"
     )
     uploads = upload_files("Samples", key="detective_files", label_visibility="collapsed")
-    files = submitted_files(uploads)
+    if not submitted_files(uploads):
+        uploads = []
+    if len(uploads) > MAX_CATEGORIES:
+        st.warning(f"These are {len(uploads)} files. Remove all but {MAX_CATEGORIES} of them.")
+        return None
+    names: list[str] = []
+    for upload in uploads:
+        stem = upload.name.rpartition(".")[0]
+        names.append(upload.name if stem in names else stem or upload.name)
     texts: dict[str, Corpus] = {}
-    for upload in uploads if files else ():
-        upload.seek(0)
+    for name, upload in zip(numbered(names), uploads, strict=True):
         with errors_shown():
-            text, _ = read_beginning(
-                [upload], _MAX_CHARACTERS, on_progress=lambda _: None, on_wait=lambda: None
-            )
-            stem = upload.name.rpartition(".")[0]
-            texts[upload.name if stem in texts else stem or upload.name] = text
+            texts[name] = _read(upload.file_id, upload)
     if len(texts) < 2:
         st.info("Upload two or more samples. Their shares of the training text are shown here.")
         return None
-    hashed = hashlib.sha256(repr([(name, data) for name, data in files]).encode()).hexdigest()
+    known = repr([(name, corpus.fingerprint) for name, corpus in texts.items()])
+    hashed = hashlib.sha256(known.encode()).hexdigest()
     return Samples(hashed, texts, "Your files stand for their kinds.")
+
+
+@cached()
+def _read(file_id: str, _upload: UploadedFile) -> Corpus:
+    """Return the beginning of a file, which is read once for each upload."""
+    _upload.seek(0)
+    return read_beginning(
+        [_upload], _MAX_CHARACTERS, on_progress=lambda _: None, on_wait=lambda: None
+    )[0]
 
 
 def infer(tokenizer: Tokenizer, samples: Samples) -> Status[Progress, Mixture]:
