@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import random
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import accumulate, pairwise
 from typing import Any, Final
@@ -112,12 +113,13 @@ def structure(tokenizer: Encoder | Trained | str, text: str = "", code: str = CO
     names, whole = 0, 0
     cut_names = Counter[str]()
     borders = _borders(encoder, code)
+    ordered = sorted(borders)
     places_of = [0, *accumulate(len(character.encode()) for character in code)]
     ends = borders | {0, places_of[-1]}
     for found in _IDENTIFIER.finditer(code):
         start, end = (places_of[at] for at in found.span())
         before = start - (code[found.start() - 1 : found.start()] == " ")
-        is_whole = not any(start < at < end for at in borders)
+        is_whole = not _is_cut(ordered, start, end)
         is_whole &= end in ends and (start in ends or before in ends)
         names += 1
         whole += is_whole
@@ -128,7 +130,7 @@ def structure(tokenizer: Encoder | Trained | str, text: str = "", code: str = CO
     indents = [found.span() for found in _INDENTATION.finditer(code)]
     indents = [(places_of[start], places_of[end]) for start, end in indents]
     # The last space may go with the word behind it, as in most patterns.
-    kept = sum(not any(start < at < end - 1 for at in borders) for start, end in indents)
+    kept = sum(not _is_cut(ordered, start, end - 1) for start, end in indents)
     return Structure(
         number_cuts=len(cuts),
         groups_of_three=right / len(numbers),
@@ -172,6 +174,16 @@ def _borders(encoder: Encoder, text: str) -> set[int]:
     """Return the places of a text, in bytes, where a token ends, without its two ends."""
     ends = {each.byte_end for each in encoder.segments(text)} if text else set[int]()
     return ends - {0, len(text.encode())}
+
+
+def _is_cut(ordered: Sequence[int], start: int, end: int) -> bool:
+    """Return whether one of some ordered borders is between two places.
+
+    >>> [_is_cut([3, 6], start, end) for start, end in ((3, 6), (2, 4), (5, 6), (5, 7))]
+    [False, True, False, True]
+    """
+    at = bisect_right(ordered, start)
+    return at < len(ordered) and ordered[at] < end
 
 
 def _lengths(encoder: Encoder, text: str) -> Iterable[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import bpe_core as bpe
+from bpe_core.comparison.structures import CODE
 from bpe_core.tokenizer import Tokenizer, gpt2
 from tests.new_process import ROOT
 
@@ -59,6 +60,12 @@ def test_names_indentation_and_characters() -> None:
     half = bpe.structure(of_pairs("bun"), "", "bun hug")
     assert half.identifiers_whole == 0.5
     assert ("hug", ("h", "u", "g")) in half.examples
+
+
+def test_code_repeated_often_has_the_same_shares() -> None:
+    once, often = (bpe.structure(gpt2(), "", CODE * n) for n in (1, 40))
+    assert often.identifiers_whole == pytest.approx(once.identifiers_whole)
+    assert often.indentation_whole == pytest.approx(once.indentation_whole)
 
 
 def test_the_figures_are_json_and_the_page_explains_each() -> None:
