@@ -46,6 +46,8 @@ _BIT: Final = ir.IntType(1)
 _FROM_C: Final = {"memset", "memcpy", "memmove"}
 _RAISED: Final = 2
 _WASM: Final = "wasm32-unknown-unknown"
+_NOT_IN_TABS: Final = "bpe_core.kernels.ngrams."
+"""The kernels that no page of the static site calls, which its visitors need not load."""
 # All browsers have these since 2023.
 _FEATURES: Final = "+simd128,+bulk-memory,+sign-ext,+mutable-globals,+nontrapping-fptoint"
 _WASM_OPTIONS: Final = (
@@ -70,6 +72,8 @@ def compile_share(folder: Path, share: int, target: Target = "native") -> None:
     shapes: dict[str, Shape] = {}
     made: list[Any] = []
     for kernel, arguments in _argument_types().items():
+        if target == "wasm" and kernel.full_name.startswith(_NOT_IN_TABS):
+            continue
         if (kernel.py_func.__name__ in _FIRST_SHARE) is (share == 0):
             dispatcher = kernel.by_numba()
             dispatcher.compile(arguments)
