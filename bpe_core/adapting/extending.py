@@ -99,7 +99,7 @@ def extend(
     >>> [(cost.token, cost.tokens_added, cost.occurrences) for cost in run.terms]
     [(b' tokenizer', 1, 1), (b' Kubernetes', 3, 0), (None, 0, None)]
     >>> run.terms[2].reason
-    "The base’s pre-tokenizer cuts it into 2 words: 'New', ' York'."
+    "The pre-tokenizer cuts it into 2 words: 'New', ' York'."
     """
     started = time.perf_counter()
     base = extendable(tokenizer)

@@ -437,10 +437,10 @@ def _pieces(pieces: Sequence[str]) -> str:
     shown = ", ".join(map(_shown, pieces[:4]))
     more = ", ..." if len(pieces) > 4 else ""
     if not pieces:
-        return "The base’s pre-tokenizer drops it."
+        return "The pre-tokenizer drops it."
     if len(pieces) == 1:
-        return f"The base’s pre-tokenizer keeps only {shown} of it."
-    return f"The base’s pre-tokenizer cuts it into {len(pieces):,} words: {shown}{more}."
+        return f"The pre-tokenizer keeps only {shown} of it."
+    return f"The pre-tokenizer cuts it into {len(pieces):,} words: {shown}{more}."
 
 
 def _shown(piece: str) -> str:

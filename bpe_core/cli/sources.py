@@ -267,6 +267,8 @@ class Sources(Stretches):
     seed: int = 0
     held_out_files: tuple[str, ...] = ()
     counts: str | None = None
+    keeps_text: bool = False
+    """Whether the command needs to know which words follow each other."""
 
     def check(self) -> None:
         """Raise ConfigError for options that contradict each other, or a missing source."""
@@ -287,6 +289,12 @@ class Sources(Stretches):
                 )
         if self.held_out and self.held_out_files:
             raise ConfigError("Give either --held-out or --held-out-file, not both.")
+        counts_ahead = self.counts is not None or self.workers.are_named or self.floor > 1
+        if self.keeps_text and counts_ahead:
+            raise ConfigError(
+                "Superwords need the text itself: counted words no longer say which follows which. "
+                "Omit --superwords-from, or --counts and the options that count."
+            )
         if self.counts is None:
             if not self.names:
                 raise click.UsageError("Missing argument 'SOURCE...'.")
@@ -396,8 +404,9 @@ class Sources(Stretches):
 
     @property
     def _needs_text(self) -> bool:
-        """Whether an option needs all of the text, to hold part of it out or to decode it."""
-        return bool(self.held_out or self.held_out_files) or self.encoding is not None
+        """Whether all of the text is needed, to divide it, to decode it, or for its order."""
+        is_divided = bool(self.held_out or self.held_out_files)
+        return is_divided or self.encoding is not None or self.keeps_text
 
     def _read_or_stream(self) -> Corpus:
         """Return a corpus of the sources, streamed if they are large files of plain text."""

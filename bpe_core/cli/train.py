@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -168,6 +169,7 @@ def train(
     config = TrainingConfig(special_tokens=tokens, **settings)
     format, note = format_to_write(out, format_name)
     check_json(out, wanted=as_json)
+    sources = replace(sources, keeps_text=config.superwords_from is not None)
     sources.check()
     # Written once untrained, because a refusal after the whole run would come too late.
     untrained = run_training(Corpus.from_text("a"), config).tokenizer

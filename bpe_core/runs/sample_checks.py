@@ -112,7 +112,7 @@ def check_parts(
         SampleFigures(
             share=0.5 ** (n_halvings - place),
             n_bytes=part.n_bytes,
-            n_merges=len(run.merges),
+            n_merges=run.tokenizer.n_merges,
             share_of_equal_tokens=len(_learned(run) & last) / max(1, len(last)),
             weighted_jaccard=_weighted_jaccard(weights[place], of_last),
             bytes_per_token=held_out.n_bytes / max(1, int(run.tokens_after_on(held_out)[-1])),
@@ -129,7 +129,7 @@ def _check_text(corpus: Corpus) -> None:
 
 
 def _learned(run: TrainingRun) -> set[bytes]:
-    return {run.tokenizer.vocab[merge.id] for merge in run.merges}
+    return {run.tokenizer.vocab[merge.id] for merge in run.tokenizer.merges}
 
 
 def _weights(run: TrainingRun, text: Corpus) -> dict[bytes, float]:

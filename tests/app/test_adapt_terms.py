@@ -72,7 +72,7 @@ def test_terms_are_tokens_first_and_their_price_is_told(open_app: OpenApp) -> No
     (figures,) = (figures for name, figures, _ in rows if name == "Kubernetes")
     assert figures == [f"{n:,}" for n in (cost.tokens_added, cost.tokens_saved, cost.occurrences)]
     assert "3 of 5 terms are one token." in unescaped_text(app)
-    assert "“Zwei Worte”. The base’s pre-tokenizer cuts it into 2 words" in unescaped_text(app)
+    assert "“Zwei Worte”. The pre-tokenizer cuts it into 2 words" in unescaped_text(app)
     shown = page_text(app)
     assert "<img" in shown
     assert not re.search(r"(?<!\\)<img", shown)

@@ -596,3 +596,23 @@ def test_training_for_parity_shows_each_language_beside_plain_bpe(tmp_path: Path
     assert "two or more" in run(*command, named[0], "--out", tmp_path / "no.json").stderr
     only = ("--development", named[0], "--out", tmp_path / "no.json")
     assert "'second' is in only one" in run(*command, *named, *only).stderr
+
+
+def test_superwords_of_a_folder_are_those_of_its_text(tmp_path: Path) -> None:
+    folder, out = tmp_path / "texts", tmp_path / "joined.json"
+    folder.mkdir()
+    for number, text in enumerate(load_sample("alice").documents[:3]):
+        (folder / f"{number}.txt").write_bytes(text.encode())
+    size = ("--vocab-size", "320", "--superwords-from", "300")
+    seeds = ("--seed-token", "cmpxchg", "--seed-token", "New York")
+    result = succeed("train", folder, *size, *seeds, "--out", out, "--json")
+    config = bpe.TrainingConfig(320, superwords_from=300, seeds=["cmpxchg", "New York"])
+    expected = bpe.train(bpe.read_corpus(folder), config)
+    assert load(out) == expected.tokenizer
+    terms = json.loads(result.stdout)["terms"]
+    assert [term["tokens_added"] for term in terms] == [7, 0]
+    assert "'New York' is not one token: The pre-tokenizer cuts it into 2 words" in result.stderr
+    for more in (("--floor", "2", folder), ("--counts", tmp_path / "counts.parquet")):
+        refused = run("train", *size, *more, "--out", tmp_path / "no.json")
+        assert refused.exit_code == 1
+        assert "Omit --superwords-from, or --counts and the options that count" in refused.stderr

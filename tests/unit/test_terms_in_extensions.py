@@ -77,7 +77,7 @@ def test_a_token_that_exists_costs_nothing() -> None:
 @pytest.mark.parametrize(
     ("term", "reason"),
     [
-        ("New York", "The base’s pre-tokenizer cuts it into 2 words: 'New', ' York'."),
+        ("New York", "The pre-tokenizer cuts it into 2 words: 'New', ' York'."),
         ("a b c d e", "cuts it into 5 words: 'a', ' b', ' c', ' d', ..."),
         ("<|endoftext|>", "cuts it into"),
         ("Zq" * 150, "tokens of the base; at most 100 can be joined."),
@@ -123,8 +123,8 @@ def test_a_pretokenizer_that_drops_text_is_named() -> None:
     base = bpe.Tokenizer(vocab={0: b"a"}, merges=[], pretokenizer="whitespace")
     run = extend(base, bpe.Corpus.from_text("aa"), 3, terms=["  ", " aa"])
     assert [cost.reason for cost in run.terms] == [
-        "The base’s pre-tokenizer drops it.",
-        "The base’s pre-tokenizer keeps only 'aa' of it.",
+        "The pre-tokenizer drops it.",
+        "The pre-tokenizer keeps only 'aa' of it.",
     ]
 
 
