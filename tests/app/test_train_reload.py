@@ -118,6 +118,8 @@ def test_superwords_seeds_and_vetoes_come_back_and_every_page_opens(open_app: Op
     train(app)
     again = assert_same_run(open_app, app)
     assert "that may join words, after 13 merges within words" in page_text(again)
+    assert "“New York” did not become a token" in unescaped_text(again)
+    assert "“mat” did not" not in unescaped_text(again)
     assert again.text_area(key="corpus_pasted").value == RHYME
     run_id = in_address(again, "run")
     run = load_run(run_id).run

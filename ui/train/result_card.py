@@ -33,6 +33,10 @@ def show_result(stored: StoredRun) -> DeltaGenerator:
             if is_sample
             else f"{title}: {result_sentence(run)}"
         )
+        for cost in run.terms:
+            if cost.token is None:
+                text = f"“{cost.term}” did not become a token. {cost.reason or ''}"
+                st.markdown(f":orange[{plain_markdown(text, 300)}]")
         st.page_link(
             "pages/merge_loop.py",
             label="▸ Watch it learn, merge by merge",
