@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
@@ -420,7 +421,15 @@ def gini(costs: Sequence[float]) -> float:
     >>> gini([1, 1, 1, 1]), gini([0, 0, 0, 4])
     (0.0, 0.75)
     """
-    ordered = np.sort(np.asarray(costs, np.float64))
+    given = several(costs, "costs", "give a list of numbers")
+    for number, cost in enumerate(given, 1):
+        if not is_a(cost, int, float, np.integer, np.floating):
+            raise ArgumentTypeError(
+                f"Number {number:,} of {len(given):,} costs is {describe(cost)}. Expected a number."
+            )
+    if any(cost > sys.float_info.max for cost in given):
+        raise ConfigError("A cost is infinite or too large. Expected finite numbers.")
+    ordered = np.sort(np.array(given, np.float64))
     if not len(ordered) or ordered[0] < 0 or not ordered[-1] > 0:
         raise ConfigError(
             f"Expected at least one cost, none negative and not all 0, to measure inequality; got "

@@ -452,6 +452,12 @@ def renyi(
     given = tokens.split() if isinstance(tokens, str) else several(tokens, "tokens", "give a list")
     if not is_a(alpha, int, float) or is_a(alpha, bool):
         raise ArgumentTypeError(f"Expected a number as alpha, got {describe(alpha)}.")
+    for number, token in enumerate(given, 1):
+        if not is_a(token, Hashable):
+            raise ArgumentTypeError(
+                f"Number {number:,} of {len(given):,} tokens is {describe(token)}. Expected ids or "
+                "texts; join the lists of several documents first."
+            )
     counts = np.array([*Counter(given).values()], np.int64)
     if vocab_size is None:
         if len(counts) < 2:

@@ -168,6 +168,7 @@ def mixture(
         )
     check_whole("n_steps", n_steps, 1, 5_000)
     check_whole("n_resamples", n_resamples, 0, 1_000)
+    check_whole("seed", seed, 0)
     if n_merges is not None:
         check_whole("n_merges", n_merges, 1)
     if not is_a(samples, Mapping):

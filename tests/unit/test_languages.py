@@ -208,3 +208,9 @@ def test_the_sample_has_at_least_twenty_languages_and_twelve_scripts() -> None:
     assert len({script for text in texts for script in text.scripts}) >= 12
     assert len({len(text.sentences) for text in texts}) == 1
     assert len({text.sentences for text in texts}) == len(texts)
+
+
+@pytest.mark.parametrize("costs", [[], [0], [-1, 2], [math.nan], [math.inf, 1], [10**400, 1]])
+def test_costs_without_a_coefficient_are_refused(costs: list[float]) -> None:
+    with pytest.raises(bpe.ConfigError, match="Expected"):
+        bpe.gini(costs)

@@ -126,6 +126,17 @@ REFUSED: dict[str, tuple[Callable[[Any], object], Any, str]] = {
     "one tokenizer to compare": (lambda given: bpe.compare("a", given), gpt2, "even for one"),
     "no tokenizers": (lambda given: bpe.compare("a", given), iter(()), "There is no tokenizer"),
     "names of tokenizers": (lambda given: bpe.compare("a", given), [7], "Number 1 of the"),
+    "lists of tokens": (bpe.renyi, [[1]], "Number 1 of 1 tokens is a value of type list"),
+    "an array of tokens": (bpe.renyi, np.zeros((2, 2)), "join the lists of several documents"),
+    "costs that are a text": (bpe.gini, "x", "Expected a list of costs, got 'x'"),
+    "no costs": (bpe.gini, None, "Expected a list of costs, got None"),
+    "a text among costs": (bpe.gini, [1, "a"], "Number 2 of 2 costs is 'a'"),
+    "nested costs": (bpe.gini, [[1]], "Number 1 of 1 costs"),
+    "a seed of resamples": (
+        lambda given: bpe.mixture(gpt2, {"a": "", "b": ""}, seed=given),
+        "x",
+        "Expected seed as a whole number",
+    ),
     "bytes to compare": (lambda given: bpe.compare(given, [gpt2]), b"a", "Decode bytes first"),
     "a path to save to": (lambda given: bpe.save(gpt2, given), None, "got None"),
     "what to save": (
