@@ -20,6 +20,7 @@ from bpe_core.errors import BpeError, ConfigError, FormatError
 if TYPE_CHECKING:
     from bpe_core.diagnosis import Diff
 
+_MAX_SHOWN: Final = 100
 _SHARE: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(%?)")
 
 
@@ -219,7 +220,7 @@ def _print_diff(a: str, b: str, found: Diff) -> None:
         click.echo(f"same tokens, whatever their ids: {found.tokens.words}")
         click.echo(f"  {printable(found.tokens.why)}")
     for name, one, other in found.steps:
-        click.echo(f"{name}: {printable(one):.100} -> {printable(other):.100}")
+        click.echo(f"{name}: {_shorten(printable(one))} -> {_shorten(printable(other))}")
     vocabulary, merges = found.vocabulary, found.merges
     click.echo(
         f"ids: {vocabulary.n_kept:,} kept, {len(vocabulary.other_token):,} mean another token; "
@@ -240,3 +241,18 @@ def _print_diff(a: str, b: str, found: Diff) -> None:
         for word in costs.words[:10]:
             times = counted(word.count, "occurrence")
             click.echo(f"  {printable(repr(word.word))}: {word.n_a} -> {word.n_b}, {times}")
+
+
+def _shorten(text: str) -> str:
+    """Return a text, or as much of it as fits a line.
+
+    >>> _shorten("a"), _shorten(", ".join(map(str, range(90))))[-18:]
+    ('a', '25, 26 and 63 more')
+    """
+    if len(text) <= _MAX_SHOWN:
+        return text
+    parts = text.split(", ")
+    n = text[:_MAX_SHOWN].count(", ")
+    return (
+        f"{', '.join(parts[:n])} and {len(parts) - n:,} more" if n else f"{text:.{_MAX_SHOWN}}..."
+    )

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from bpe_core.diagnosis.merge_differences import Candidate, LiveMerges, MergeDifferences
 from bpe_core.errors import BpeError
-from bpe_core.pretokenizers import CutComparison, compare_cuts
+from bpe_core.pretokenizers import CutComparison, Spaces, compare_cuts
 from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, to_encoder
 from bpe_core.vocabulary import CONTEXTS, TokenChains
 
@@ -339,15 +339,12 @@ class _Side:
             **found,
             "normalizer": "none" if normalizer is None else normalizer.name,
             "pre-tokenizer": own.pretokenizer.cut,
-            "spaces": _describe_spaces(spaces, is_added=own.pretokenizer.adds_space),
+            "spaces": describe_spaces(spaces, is_added=own.pretokenizer.adds_space),
             "missing bytes": "left out" if getattr(self.encoder, "left_out", b"") else "kept",
             "symbols": own.base + (" with bytes for rare ones" if own.table.byte_ids else ""),
             "whole words": "looked up first" if own.table.whole_words_first else "merged",
-            "end of word": repr(own.end_of_word),
-            "added tokens": ", ".join(
-                f"{text} {id}{'' if special else ' always'}{' normalized' if normalized else ''}"
-                for text, id, special, normalized in sorted(self.added)
-            ),
+            "end of word": "none" if own.end_of_word is None else repr(own.end_of_word),
+            "added tokens": _list_added(self.added),
         }
 
     def ids(self, text: str, *, special: bool) -> tuple[int, ...] | None:
@@ -375,8 +372,12 @@ class _Pair:
 
     @cached_property
     def steps(self) -> tuple[tuple[str, str, str], ...]:
-        """The steps that differ."""
+        """The steps that differ; of added tokens, only those that do."""
         one, other = self.one.steps, self.other.steps
+        if "added tokens" in one and "added tokens" in other:
+            mine, theirs = self.one.added, self.other.added
+            one = one | {"added tokens": _list_added(mine - theirs)}
+            other = other | {"added tokens": _list_added(theirs - mine)}
         names = [*one, *(name for name in other if name not in one)]
         return tuple(
             (name, one.get(name, "unknown"), other.get(name, "unknown"))
@@ -747,10 +748,31 @@ def _size(text: str) -> int:
     return len(text.encode())
 
 
-def _describe_spaces(spaces: object, *, is_added: bool) -> str:
+def describe_spaces(spaces: Spaces | None, *, is_added: bool) -> str:
+    """Return where a tokenizer puts spaces, in words.
+
+    >>> describe_spaces(None, is_added=False)
+    'as they are'
+    """
     if is_added:
         return "one put in front of a text"
-    return "as they are" if spaces is None else repr(spaces)
+    if spaces is None:
+        return "as they are"
+    where = {
+        "never": "none put in front of a text",
+        "first": "one put in front of a text",
+        "always": "one put in front of a text and after each added token",
+    }[spaces.prefix]
+    missing = " that does not begin with one" if spaces.if_missing else ""
+    return f"{where}{missing}, and ▁ read as one"
+
+
+def _list_added(added: Iterable[tuple[str, int, bool, bool]]) -> str:
+    listed = [
+        f"{text} {id}{'' if special else ' always'}{' normalized' if normalized else ''}"
+        for text, id, special, normalized in sorted(added)
+    ]
+    return ", ".join(listed) or "none"
 
 
 def _list_ids(ids: Sequence[int] | None) -> str:

@@ -16,8 +16,9 @@ import pytest
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
 from bpe_core.diagnosis import diff
+from bpe_core.diagnosis.differences import describe_spaces
 from bpe_core.formats import dumps, list_live_merges
-from bpe_core.pretokenizers import compare_cuts, get_pretokenizer
+from bpe_core.pretokenizers import Spaces, compare_cuts, get_pretokenizer
 from bpe_core.tokenizer import Tokenizer, with_changes
 from tests.commands import run
 from tests.oracles import opened_by_name
@@ -245,6 +246,27 @@ def test_a_space_in_front_of_a_text_is_a_difference() -> None:
         False,
         ["pre-tokenizer", "spaces"],
     )
+
+
+def test_steps_are_said_in_words_and_of_added_tokens_only_those_that_changed() -> None:
+    more = {f"<|{n:02}|>": 10 + n for n in range(40)}
+    one, other = (
+        with_changes(
+            make("a+b"),
+            vocab={**make("a+b").vocab, **{id: text.encode() for text, id in added.items()}},
+            special_tokens=added,
+        )
+        for added in ({"<s>": 9}, {"<s>": 9, **more})
+    )
+    listed = ", ".join(f"{text} {id}" for text, id in more.items())
+    assert diff(one, other).steps == (("added tokens", "none", listed),)
+    for spaces, said in (
+        (Spaces("always"), "one put in front of a text and after each added token"),
+        (Spaces("first", if_missing=True), "one put in front of a text that does not begin with"),
+        (Spaces(), "none put in front of a text, and ▁ read as one"),
+    ):
+        found = describe_spaces(spaces, is_added=False)
+        assert (found.startswith(said), "Spaces" in found) == (True, False)
 
 
 def test_the_same_tokens_with_other_ids_are_told_apart() -> None:
