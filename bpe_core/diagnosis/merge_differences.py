@@ -286,6 +286,8 @@ class MergeDifferences:
         self, one: LiveMerges, other: LiveMerges, most: int, *, in_first: bool
     ) -> Iterator[Candidate]:
         """Yield the pairs that the merges of the one keep apart, and that the other allows."""
+        if most < 2:  # two tokens have two bytes, and what differs near them takes seconds to find
+            return
         sides = one.sides(right=True), one.sides(right=False)
         their_sides = other.sides(right=True), other.sides(right=False)
         seen = set[tuple[bytes, bytes]]()

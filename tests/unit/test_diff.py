@@ -17,6 +17,7 @@ import bpe_core as bpe
 from bpe_core.corpus import load_sample
 from bpe_core.diagnosis import diff
 from bpe_core.diagnosis.differences import describe_spaces
+from bpe_core.diagnosis.merge_differences import LiveMerges, MergeDifferences
 from bpe_core.formats import dumps, list_live_merges
 from bpe_core.pretokenizers import Spaces, compare_cuts, get_pretokenizer
 from bpe_core.tokenizer import Tokenizer, with_changes
@@ -277,6 +278,13 @@ def test_the_same_tokens_with_other_ids_are_told_apart() -> None:
     assert (found.equal, found.tokens.equal, found.tokens.proved) == (False, True, True)
     assert found.ids.witness is not None
     assert (found.ids.witness.text, found.ids.witness.ids) == ("a", ((0,), (5,)))
+
+
+def test_no_pairs_are_looked_for_among_words_of_one_byte() -> None:
+    live = [LiveMerges(each) for each in (make("a+b", "b+c"), make("b+c", "a+b"))]
+    found = MergeDifferences(*live, with_ids=False)
+    assert (found.up_to(1), "moved" in vars(found)) == (found.singles, False)
+    assert ([each.word for each in found.up_to(3)][:1], "moved" in vars(found)) == ([b"abc"], True)
 
 
 def test_merges_that_the_cut_keeps_apart_are_no_difference() -> None:
