@@ -254,10 +254,12 @@ def test_an_example_with_tools_is_rendered_and_what_is_learned_is_shown(
     assert view(app)["text"].startswith("[weather]<|user|>Does it rain in Oslo?<|endoftext|>")
     app.text_input(key="chat_set_mood").set_value("calm").run()
     assert view(app)["text"].startswith("[weather]calm<|user|>")
-    (learned,) = [each.label for each in app.expander if each.label.startswith("What is learned")]
-    assert learned.endswith("0 faults")
+    (learned,) = [each.value for each in app.markdown if "learns to write" in each.value]
+    assert learned.endswith("; 0 faults.")
     (mask,) = [
-        each.proto.body for each in app.get("html") if "class='chat-mask'" in each.proto.body
+        each.proto.body
+        for each in app.get("html")
+        if "class='chat-mask' tabindex" in each.proto.body
     ]
     said = re.findall("<span class='learned'>(.*?)</span>", mask)
     assert "".join(said) == "&lt;|endoftext|&gt;Yes, it rains.&lt;|endoftext|&gt;"
@@ -265,7 +267,9 @@ def test_an_example_with_tools_is_rendered_and_what_is_learned_is_shown(
     given.set_value('[{"role": "user", "content": "é"}, {"role": "assistant", "content": "é🙂漢"}]')
     app.run()
     (mask,) = [
-        each.proto.body for each in app.get("html") if "class='chat-mask'" in each.proto.body
+        each.proto.body
+        for each in app.get("html")
+        if "class='chat-mask' tabindex" in each.proto.body
     ]
     assert "\N{REPLACEMENT CHARACTER}" not in mask
     said = re.findall("<span class='learned'>(.*?)</span>", mask)

@@ -305,10 +305,12 @@ def draw_learned(conversation: Conversation, reading: OwnReading) -> None:
         return
     faults = [each for each in conversation.faults if each.kind not in READING]
     faults += conversation.border_faults(reading.found)
-    with st.expander(
-        f"What is learned from: {n_learned:,} of {counted(reading.n_shown, 'token')}, "
-        f"{counted(len(faults), 'fault')}"
-    ):
+    st.markdown(
+        f"A model learns to write **{n_learned:,} of {counted(reading.n_shown, 'token')}**; "
+        f"{counted(len(faults), 'fault')}."
+    )
+    # An expander whose label changes closes.
+    with st.expander("What is learned from"):
         st.markdown(_HOW_FOUND[conversation.learned_by])
         for fault in faults:
             st.warning(plain_markdown(fault.sentence, 600))
@@ -324,7 +326,8 @@ def draw_learned(conversation: Conversation, reading: OwnReading) -> None:
             kind = "learned" if learns else "read"
             parts.append(f"<span class='{kind}'>{escape(data[start:end].decode())}</span>")
             start, learns = end, False
-        st.html(f"<div class='chat-mask'>{''.join(parts)}</div>")
+        # Whoever has no pointer scrolls a long text by the keyboard.
+        st.html(f"<div class='chat-mask' tabindex='0'>{''.join(parts)}</div>")
         if n_shown < len(mask):
             st.markdown(f"The first {n_shown:,} tokens are shown.")
 
@@ -339,7 +342,7 @@ def _draw_variables(chat: ChatTemplate, given: Mapping[str, Any]) -> dict[str, A
     if not names:
         return {}
     found: dict[str, Any] = {}
-    with st.expander(f"The template also reads {', '.join(map(plain_markdown, names))}"):
+    with st.expander("What else the template reads"):
         for name in names:
             text = st.text_input(
                 name,
