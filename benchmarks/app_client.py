@@ -87,6 +87,8 @@ class AppClient:
         self._values: dict[str, WidgetState] = {}
         self._ended = asyncio.Event()
         self._endings = _OF_PAGE
+        self._has_begun = False
+        """Whether the script run that was asked for last has begun."""
         self._failed = ""
         self._urls: dict[str, asyncio.Future[FileURLs]] = {}
         self._timers: dict[str, asyncio.Task[None]] = {}
@@ -111,6 +113,7 @@ class AppClient:
         Raises ScriptFailedError, and TimeoutError after `at_most` seconds.
         """
         self._ended.clear()
+        self._has_begun = False
         self._endings = _OF_FRAGMENT if fragment else _OF_PAGE
         self._failed = ""
         started = time.perf_counter()
@@ -216,6 +219,7 @@ class AppClient:
                 if session.page_script_hash != self._script_hash:
                     self.drawn.clear()
                 self._script_hash = session.page_script_hash
+                self._has_begun = True
                 if not message.metadata.run.fragment_ids:
                     self._redrawn.clear()
                 self._session_id = session.initialize.session_id or self._session_id
@@ -235,9 +239,9 @@ class AppClient:
                 if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
                     for place in self.drawn.keys() - self._redrawn:
                         del self.drawn[place]
-                # The script begins again by itself after `st.rerun`; and a live fragment may end
-                # while the page is asked for.
-                if message.script_finished in self._endings:
+                # The script begins again by itself after `st.rerun`; and a live fragment, or a run
+                # that was under way, may end while the page is asked for.
+                if self._has_begun and message.script_finished in self._endings:
                     self._ended.set()
             case "session_event" if message.session_event.HasField("script_compilation_exception"):
                 self._failed = message.session_event.script_compilation_exception.message

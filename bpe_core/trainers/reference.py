@@ -108,9 +108,7 @@ def learn_merges(
     config: TrainingConfig,
     forbids: Callable[[int, int], bool] | None = None,
 ) -> tuple[list[Merge], list[list[int]], StopReason]:
-    """Merge the most frequent pair repeatedly; return merges, split words and stop reason.
-
-    A pair of ids that `forbids` is true of is never merged.
+    """Merge the most frequent pair that nothing `forbids`; return merges, split words, stop reason.
 
     >>> config = TrainingConfig(4, base="characters", special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, [b"g", b"h", b"u"])

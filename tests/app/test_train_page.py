@@ -347,7 +347,7 @@ def change(app: AppTest, key: str) -> None:
     elif key.startswith(("settings_classroom_size_", "settings_byte_size")):
         slider = app.select_slider(key=key)
         slider.set_value(int(str(slider.options[3]).replace(",", "")))
-    elif key in ("corpus_pasted", "settings_line", "settings_special_tokens"):
+    elif key.endswith(("_pasted", "_line", "_special_tokens", "_seeds", "_vetoes")):
         app.text_area(key=key).set_value("other")
     elif key == "settings_end_of_word":
         app.text_input(key=key).set_value("</w>")
