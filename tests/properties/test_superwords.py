@@ -217,4 +217,12 @@ def test_a_run_with_superwords_is_read_back_and_extended(tmp_path: Path) -> None
     assert longer.n_term_merges == longer.terms[0].tokens_added > 0
     tokens = [longer.tokenizer.vocab[id] for id in longer.new_tokens]
     assert any(b" " in token.strip() for token in tokens)
-    assert all(len(token.split()) <= 4 and b": " not in token for token in tokens)
+
+
+def test_an_extension_keeps_the_rules_of_superwords() -> None:
+    repeated = ["answer: one two three four five six seven " * 30]
+    base = bpe.train(repeated, vocab_size=290, superwords_from=280).tokenizer
+    run = bpe.extend(base, repeated, n_tokens=40)
+    new = [run.tokenizer.vocab[id] for id in run.new_tokens]
+    assert any(is_superword(token) for token in new)
+    assert all(len(token.split()) <= 4 and b": " not in token for token in new)
