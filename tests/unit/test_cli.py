@@ -208,7 +208,7 @@ def test_decode_accepts_a_json_list_and_writes_partial_characters_as_bytes() -> 
 def test_writing_a_tokenizer_to_a_folder_prints_its_path(tmp_path: Path) -> None:
     train = ("train", "-", "--vocab-size", "260")
     result = succeed(*train, "--out", tmp_path, "--format", "native", stdin=b"hug hugs")
-    assert result.stderr.startswith(f"Written: {tmp_path / 'tokenizer.bpe.json'}\n")
+    assert f"Written: {tmp_path / 'tokenizer.bpe.json'}" in result.stderr.splitlines()
     assert (tmp_path / "tokenizer.bpe.json").is_file()
     result = run(*train, "--out", tmp_path / "mine.json", stdin=b"hug hugs")
     assert "Written" not in result.stderr
