@@ -440,8 +440,9 @@ def _program(
     steps: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Solve the program of some rivals; return shares, and what each step and each pair needs."""
-    optimize: Any = import_module("scipy.optimize")
-    sparse: Any = import_module("scipy.sparse")
+    with needs_extra("mixture", "bpe.mixture"):
+        optimize: Any = import_module("scipy.optimize")
+        sparse: Any = import_module("scipy.sparse")
     n_rows, n = (int(each) for each in lead.shape)
     known, place = np.unique(pair, return_inverse=True)
     ones = np.ones(n_rows)

@@ -254,6 +254,10 @@ SCRIPTS_WAIT = """(() => {
 WHICH_HAVE_ELEMENTS = """() =>
   [...document.querySelectorAll('[data-testid="stBidiComponentIsolated"]')].map(
     ({ shadowRoot }) => shadowRoot.querySelector(":not(style, :has(style))") !== null)"""
+ALL_HAVE_ELEMENTS = f"""() => {{
+  const which = ({WHICH_HAVE_ELEMENTS})();
+  return which.length > 0 && which.every(Boolean);
+}}"""
 PAGE_IS_LIGHT = """() => {
   const ground = getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor;
   return Number(ground.match(/\\d+/)[0]) > 127;
@@ -264,8 +268,8 @@ def test_components_stay_when_the_theme_is_switched_before_their_scripts_run(
     tab: Page, page: Page, app_url: str
 ) -> None:
     go_to_address(tab, "/token_boundaries")
+    tab.wait_for_function(ALL_HAVE_ELEMENTS)  # a component draws after the page is idle
     expected = tab.evaluate(WHICH_HAVE_ELEMENTS)
-    assert any(expected)
     page.emulate_media(color_scheme="dark")
     page.add_init_script(SCRIPTS_WAIT)
     open_page(page, f"{app_url}/token_boundaries")
@@ -276,4 +280,5 @@ def test_components_stay_when_the_theme_is_switched_before_their_scripts_run(
     # The page is still watched: it asks Python to draw charts for the new theme.
     page.wait_for_function("(asked) => window.timesAsked > asked", arg=asked)
     wait_until_idle(page)
+    page.wait_for_function(ALL_HAVE_ELEMENTS)
     assert page.evaluate(WHICH_HAVE_ELEMENTS) == expected
