@@ -11,6 +11,7 @@ from tests.new_process import run_python, run_without_compilation
 WORK = """
 import sys
 import numpy as np
+from bpe_core.comparison.model_bits import bits_per_byte
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting.compiled import count_documents, count_sections
@@ -58,6 +59,8 @@ tokens = [b"%0*x" % (n, i) for n in (1, 2, 3, 4) for i in range(0, 16**n, 1 + 6 
 recover_merges({token: rank for rank, token in enumerate(tokens)})
 listed = number_merges({"a": 0, "b": 1, "ab": 2}, [("a", "b")] * 20_000)
 assert listed.shape == (20_000, 3)
+# The words of a half that the other half lacks fill the model's table, so it is moved and pruned.
+assert bits_per_byte(tokenizer, [text[:90_000]], [text[90_000:180_000]], max_entries=4_096).floor
 print(sorted({"numba", "llvmlite"} & set(sys.modules)))
 """
 

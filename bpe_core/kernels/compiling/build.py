@@ -201,7 +201,9 @@ class _Entry:
         self._require(is_native, [_BIT(1)])
         # Two C types may be the same to NumPy: on Linux, long and long long.
         same = {
-            np.dtype(code).num for code in np.typecodes["AllInteger"] if np.dtype(code) == dtype
+            np.dtype(code).num
+            for code in np.typecodes["AllInteger"] + np.typecodes["Float"]
+            if np.dtype(code) == dtype
         }
         number = self._field(description, load.TYPE_NUMBER, _INT)
         self._require(number, [_INT(each) for each in sorted(same)])
