@@ -14,6 +14,7 @@ from bpe_core.cli.options import (
     ALPHABETS,
     BASES,
     TIE_BREAKS,
+    Option,
     choice_option,
     format_option,
     json_option,
@@ -48,6 +49,17 @@ if TYPE_CHECKING:
     from bpe_core.corpus import CountsSummary
 
 
+_special_tokens: Option[Any] = click.option(
+    "--special-token",
+    "special_tokens",
+    multiple=True,
+    default=("<|endoftext|>",),
+    show_default=True,
+    metavar="TEXT",
+    help="A special token, which takes one of the first ids; may be repeated. Give '' for none.",
+)
+
+
 @click.command()
 @takes_sources()
 @click.option(
@@ -63,15 +75,7 @@ if TYPE_CHECKING:
     "--alphabet", ALPHABETS, default="full", help="All 256 bytes, or only the symbols that occur."
 )
 @click.option("--end-of-word", metavar="TEXT", help="A marker that ends each word, such as </w>.")
-@click.option(
-    "--special-token",
-    "special_tokens",
-    multiple=True,
-    default=("<|endoftext|>",),
-    show_default=True,
-    metavar="TEXT",
-    help="A special token, which takes one of the first ids; may be repeated. Give '' for none.",
-)
+@_special_tokens
 @click.option(
     "--min-frequency", type=int, default=0, help="Merge only pairs that occur at least this often."
 )
@@ -230,15 +234,7 @@ def train(
     default=0,
     help="Merge only pairs that occur at least this often in the language that picks them.",
 )
-@click.option(
-    "--special-token",
-    "special_tokens",
-    multiple=True,
-    default=("<|endoftext|>",),
-    show_default=True,
-    metavar="TEXT",
-    help="A special token, which takes one of the first ids; may be repeated. Give '' for none.",
-)
+@_special_tokens
 @out_option("Where to write the tokenizer.")
 @format_option
 @pretokenizer_option
