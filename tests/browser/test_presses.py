@@ -17,26 +17,23 @@ NewPage = Callable[[], Page]
 HUGS = "hug hugs pug pun bun " * 30
 # Each place of a button in the window, from frame to frame, without repetitions.
 RECORD_TOP = """(button) => {
-  window.tops = [];
+  const tops = (window.tops = []);
   (function frame() {
+    if (window.tops !== tops) return;
     const { top } = button.getBoundingClientRect();
-    if (top !== window.tops.at(-1)) window.tops.push(top);
+    if (top !== tops.at(-1)) tops.push(top);
     requestAnimationFrame(frame);
   })();
 }"""
 RUN = re.compile(r"[?&]run=[0-9a-f]{32}")
 
 
-def hold(button: Locator, milliseconds: int = 600) -> None:
-    """Press a button as slowly as a person with a heavy hand: the page may change meanwhile."""
-    button.scroll_into_view_if_needed()
-    box = button.bounding_box()
-    assert box is not None
-    mouse = button.page.mouse
-    mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    mouse.down()
-    button.page.wait_for_timeout(milliseconds)
-    mouse.up()
+def hold(button: Locator) -> None:
+    """Press a button as slowly as a person with a heavy hand: the page may change meanwhile.
+
+    Playwright sees to it that the press begins on the button, wherever a redraw moves it before.
+    """
+    button.click(delay=600)
 
 
 def button(page: Page, name: str) -> Locator:
