@@ -53,8 +53,16 @@ from bpe_core.errors import (
     EmptyCorpusError,
     MissingFileError,
     UnknownSymbolError,
+    VocabularyTooSmallError,
 )
-from bpe_core.experiments.table import COLUMNS, Experiment, ExperimentRow, known, tokens_interval
+from bpe_core.experiments.table import (
+    COLUMNS,
+    Experiment,
+    ExperimentRow,
+    RefusedRow,
+    known,
+    tokens_interval,
+)
 from bpe_core.files import write_whole
 from bpe_core.kernels import n_threads
 from bpe_core.runs import TrainingRun, check_config, train
@@ -87,7 +95,7 @@ _CORPUS_KEYS: Final = ("sources", "text_column", "sha256")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Record = dict[str, Any]
-"""A measured row, as JSON values."""
+"""A measured row, as JSON values; or why it could not be trained, as "refused"."""
 
 
 class Engine(Protocol):
@@ -205,8 +213,10 @@ def experiment(
     returns True, `concurrent.futures.CancelledError` is raised. With an `engine`, such as
     `bpe_scale.DaskWorkers`, trainings run there, and read the files of the settings themselves.
 
+    Rows too small for their alphabet are in `refused`, with the reason, and others are measured.
+
     Raises ConfigError for settings that contradict each other or are not known, MissingFileError,
-    and what `read_corpus`, `train` and `extend` raise.
+    and what `read_corpus`, `train` and `extend` raise; VocabularyTooSmallError if no row is left.
 
     >>> texts = [f"the bare bytes of text {n}, for the bare reader\\n" for n in range(60)]
     >>> found = experiment({"vocab_sizes": [270, 280], "held_out": 0.5}, {"mine": texts})
@@ -548,7 +558,11 @@ def measure_training(
 ) -> Iterator[tuple[int, Record]]:
     """Train once, and yield each size with its record, measured several at a time."""
     started = time.perf_counter()
-    run = train_largest(planned, texts, training, should_stop)
+    try:
+        run = train_largest(planned, texts, training, should_stop)
+    except VocabularyTooSmallError as error:
+        yield from ((size, {"refused": str(error)}) for size in training.sizes)
+        return
     seconds = time.perf_counter() - started
     stopped = False
 
@@ -556,7 +570,10 @@ def measure_training(
         return stopped or (should_stop is not None and should_stop())
 
     def measured(size: int) -> Record:
-        row = cut_for(training, run, size)
+        try:
+            row = cut_for(training, run, size)
+        except VocabularyTooSmallError as error:
+            return {"refused": str(error)}
         found = _measure(planned, texts, training, row, stops)
         if on_run is not None:
             on_run(training, size, row)
@@ -679,7 +696,9 @@ class _Kept:
         """Return the record; None if the row was not measured, or its file is damaged."""
         with suppress(OSError, ValueError):
             found = json.loads((self._folder / f"{key}.json").read_text("utf-8"))
-            if isinstance(found, dict) and {"figures", "tokens", "bits"} <= found.keys():
+            if isinstance(found, dict) and (
+                {"figures", "tokens", "bits"} <= found.keys() or "refused" in found
+            ):
                 return found
         return None
 
@@ -714,7 +733,11 @@ def _experiment(
 ) -> Experiment:
     listed = [training.settings(size) for (training, size), _ in records]
     rows: list[ExperimentRow] = []
+    refused: list[RefusedRow] = []
     for settings, (_, record) in zip(listed, records, strict=True):
+        if why := record.get("refused"):
+            refused.append(RefusedRow(_row_name(settings, listed), settings, why))
+            continue
         figures = {"mean_parity": None, "gini": None, **record["figures"]}
         rows.append(
             ExperimentRow(
@@ -725,8 +748,12 @@ def _experiment(
                 bits_by_unit=np.array(record["bits"], np.float64),
             )
         )
+    if not rows:
+        raise VocabularyTooSmallError(refused[-1].why)
     names = [row.name for row in rows]
     against = planned.settings["against"]
+    if lost := [row.why for row in refused if row.name == against]:
+        raise ConfigError(f"against names a row that could not be trained. {lost[0]}")
     if against and against not in names:
         raise ConfigError(f"against names no row: {against!r:.60}. Use one of {', '.join(names)}.")
     units = texts.blocks
@@ -747,6 +774,7 @@ def _experiment(
         bytes_by_unit=sizes,
         stratum_of_unit=units.stratum_of_unit,
         folder=planned.folder,
+        refused=tuple(refused),
     )
 
 

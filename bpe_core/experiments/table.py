@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,6 +103,16 @@ class ExperimentRow:
         return tuple(value for key, value in self.settings.items() if key != "vocab_size")
 
 
+class RefusedRow(NamedTuple):
+    """One tokenizer of an experiment that could not be trained."""
+
+    name: str
+    settings: Mapping[str, Any]
+    """As those of an `ExperimentRow`."""
+    why: str
+    """In a sentence."""
+
+
 @dataclass(frozen=True, eq=False)
 class Experiment:
     """The rows of an experiment, in the order of its settings; made by `bpe.experiment`."""
@@ -117,6 +127,8 @@ class Experiment:
     stratum_of_unit: NDArray[np.int64] = field(repr=False)
     folder: str = field(default=".", repr=False)
     """What relative paths of the settings start from."""
+    refused: tuple[RefusedRow, ...] = ()
+    """The rows that could not be trained, such as one too small for its alphabet."""
 
     def __repr__(self) -> str:
         return f"<Experiment of {len(self.rows)} tokenizers: {self.answer}>"
@@ -301,6 +313,15 @@ class Experiment:
             found.append({name: values[name] for name in COLUMNS})
         return found
 
+    @property
+    def _all_lines(self) -> list[dict[str, Any]]:
+        """The table, and a line for each refused row, which says why as its `stop_reason`."""
+        nothing: dict[str, Any] = dict.fromkeys(COLUMNS)
+        return self.table + [
+            {**nothing, "tokenizer": row.name, **row.settings, "stop_reason": row.why}
+            for row in self.refused
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the answer, the settings and the rows as JSON values."""
         return {
@@ -310,11 +331,15 @@ class Experiment:
             "frontier": [self.rows[place].name for place in self.frontier],
             "settings": dict(self.settings),
             "rows": self.table,
+            "refused": {row.name: row.why for row in self.refused},
         }
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each tokenizer, named in its first column."""
-        return to_frame(self.table)
+        """Return a pandas DataFrame with a row for each tokenizer, named in its first column.
+
+        Rows that could not be trained are the last; their `stop_reason` says why.
+        """
+        return to_frame(self._all_lines)
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON."""
@@ -325,7 +350,7 @@ class Experiment:
         text = io.StringIO(newline="")
         writer: csv.DictWriter[str] = csv.DictWriter(text, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(self.table)
+        writer.writerows(self._all_lines)
         return text.getvalue()
 
     def to_latex(self) -> str:

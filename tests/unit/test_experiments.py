@@ -159,6 +159,45 @@ def test_a_tokenizer_that_loses_text_is_not_the_answer():
     assert alone.answer.endswith("It loses some of the held-out text, which then costs no tokens.")
 
 
+def test_a_size_too_small_for_an_alphabet_is_said_and_the_others_go_on(tmp_path: Path):
+    documents = [f"the bare bytes of text {chr(0x4E00 + n)}{n % 3}\n" for n in range(60)]
+    settings = {
+        "vocab_sizes": [40, 100, 120, 300],
+        "alphabets": ["full", "characters"],
+        "held_out": 0.1,
+        "parallel": [],
+    }
+    runs: list[int] = []
+    experiment = bpe.experiment(
+        settings, {"mine": documents}, work=tmp_path, on_run=lambda _, size, run: runs.append(size)
+    )
+    measured = ["full, 300", "characters, 100", "characters, 120", "characters, 300"]
+    assert [row.name for row in experiment.rows] == measured
+    refused = ["full, 40", "full, 100", "full, 120", "characters, 40"]
+    assert [row.name for row in experiment.refused] == refused
+    assert all("no room for" in row.why for row in experiment.refused)
+    assert experiment.to_dict()["refused"].keys() == {*refused}
+    frame = experiment.to_frame()
+    assert frame.tokenizer.tolist() == measured + refused
+    assert frame.stop_reason.tolist()[-1] == experiment.refused[-1].why
+    lines = [*csv.DictReader(io.StringIO(experiment.to_csv()))]
+    assert [line["n_tokens"] == "" for line in lines] == [False] * 4 + [True] * 4
+    # What is too small is kept, like a row that was measured.
+    runs.clear()
+    again = bpe.experiment(
+        settings, {"mine": documents}, work=tmp_path, on_run=lambda _, size, run: runs.append(size)
+    )
+    assert (again.refused, runs) == (experiment.refused, [])
+    # All sizes of a training can be too small; if no row is left, that is an error.
+    small = {**settings, "vocab_sizes": [40]}
+    with pytest.raises(bpe.VocabularyTooSmallError, match="too small"):
+        bpe.experiment(small, {"mine": documents})
+    both = bpe.experiment({**small, "vocab_sizes": [100]}, {"mine": documents})
+    assert [row.name for row in both.refused] == ["full, 100"]
+    with pytest.raises(bpe.ConfigError, match="against names a row that could not be trained"):
+        bpe.experiment({**settings, "against": "full, 40"}, {"mine": documents})
+
+
 def test_cuts_of_a_run_are_the_runs_of_smaller_vocabularies():
     corpus = bpe.Corpus.from_documents(texts(30))
     each: tuple[Any, ...] = (
@@ -250,6 +289,10 @@ def test_a_file_a_command_and_the_library_give_one_table(tmp_path: Path):
     ]
     latex = (out / "table.tex").read_text("utf-8")
     assert latex.count("\\\\\n") == 3
+    small = file.with_name("small.toml")
+    small.write_text(settings.replace("280,", "200, 280,"), encoding="utf-8")
+    (line,) = [each for each in run("experiment", small).output.splitlines() if each[:4] == "200 "]
+    assert "no room" in line
     # The file that was written repeats the experiment from its own folder.
     again = out / "experiment.toml"
     assert stable(bpe.experiment(again)) == stable(library)

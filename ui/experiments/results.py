@@ -20,6 +20,7 @@ from ui.look import (
     label_ends,
     name_base_axis,
     name_value_axis,
+    plain_markdown,
     plain_text,
     set_axis,
     value_axis,
@@ -119,6 +120,8 @@ def draw_results(measured: Measured) -> None:
             alt="Bits per byte over the size of the vocabulary; the line joins the rows that no "
             "other beats in both.",
         )
+    for row in found.refused:
+        st.warning(plain_markdown(f"{row.name} could not be trained. {row.why}", 600))
     names = {column: name for column, (name, _, _) in _COLUMNS.items()}
     st.dataframe(  # pyright: ignore[reportUnknownMemberType]
         found.to_frame()[list(_COLUMNS)].rename(columns=names),
