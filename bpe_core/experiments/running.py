@@ -77,6 +77,7 @@ _SETTINGS: Final[dict[str, Any]] = {
     "vocab_sizes": [],
     "pretokenizers": ["gpt2"],
     "alphabets": ["full"],
+    "trainers": {"plain": {}},
     "extend": [],
     "new_tokens": [],
     "special_tokens": ["<|endoftext|>"],
@@ -90,6 +91,7 @@ _SETTINGS: Final[dict[str, Any]] = {
     "reference": "",
     "against": "",
 }
+_TRAINER_KEYS: Final = ("superwords_from", "seeds", "vetoes", "whole_characters")
 _CORPUS_KEYS: Final = ("sources", "text_column", "sha256")
 
 Item = TypeVar("Item")
@@ -129,6 +131,7 @@ class Training:
     pretokenizer: str | None
     """None for the one of the base."""
     alphabet: str | None
+    trainer: str | None
     sizes: tuple[int, ...]
     """Sizes of the vocabulary, or with a base, numbers of new tokens."""
 
@@ -136,7 +139,7 @@ class Training:
     def name(self) -> str:
         """The settings in words."""
         start = f"{self.base} extended" if self.base else f"{self.pretokenizer}, {self.alphabet}"
-        return f"{self.corpus}, {start}"
+        return f"{self.corpus}, {start}" + (f", {self.trainer}" if self.trainer else "")
 
     def settings(self, size: int) -> dict[str, Any]:
         """Return the settings of one row."""
@@ -145,6 +148,7 @@ class Training:
             "base": self.base,
             "pretokenizer": self.pretokenizer,
             "alphabet": self.alphabet,
+            "trainer": self.trainer,
             "vocab_size": size,
         }
 
@@ -167,12 +171,13 @@ class Plan:
         for corpus in self.corpora:
             if own["vocab_sizes"]:
                 found += [
-                    Training(corpus, None, cut, alphabet, tuple(own["vocab_sizes"]))
+                    Training(corpus, None, cut, alphabet, trainer, tuple(own["vocab_sizes"]))
                     for cut in own["pretokenizers"]
                     for alphabet in own["alphabets"]
+                    for trainer in own["trainers"]
                 ]
             found += [
-                Training(corpus, base, None, None, tuple(own["new_tokens"]))
+                Training(corpus, base, None, None, None, tuple(own["new_tokens"]))
                 for base in own["extend"]
             ]
         return tuple(found)
@@ -322,7 +327,9 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
     """Return checked settings: lists without repeats, numbers as they are."""
     for name, default in _SETTINGS.items():
         value = given[name]
-        if isinstance(default, list):
+        if isinstance(default, dict):
+            given[name] = _checked_trainers(value)
+        elif isinstance(default, list):
             whole = name in ("vocab_sizes", "new_tokens")
             values = _several_of(name, value, whole=whole)
             given[name] = sorted({*map(int, values)}) if whole else list(dict.fromkeys(values))
@@ -344,8 +351,9 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
         )
     if given["extend"] and given["new_tokens"][0] < 1:
         raise ConfigError("new_tokens has a number below 1. Give numbers of tokens to add.")
-    if given["vocab_sizes"] and not (given["pretokenizers"] and given["alphabets"]):
-        raise ConfigError("pretokenizers and alphabets need at least one value each.")
+    ways = ("pretokenizers", "alphabets", "trainers")
+    if given["vocab_sizes"] and not all(given[name] for name in ways):
+        raise ConfigError("pretokenizers, alphabets and trainers need at least one value each.")
     if not 0 < given["held_out"] < 1:
         raise ConfigError(
             f"held_out is {given['held_out']}. Rows are measured on held-out text: give a share "
@@ -357,9 +365,34 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
         if alphabet not in ALPHABETS:
             raise ConfigError(f"{alphabet!r:.60} is not an alphabet. Use {', '.join(ALPHABETS)}.")
         for cut in given["pretokenizers"]:
-            for size in given["vocab_sizes"]:
-                check_config(_config(given, cut, alphabet, size))
+            for trainer in given["trainers"]:
+                # The largest first: a smaller size may be one before words join.
+                for size in reversed(given["vocab_sizes"]):
+                    if size == given["vocab_sizes"][-1] or size >= _joins_from(given, trainer):
+                        check_config(_config(given, cut, alphabet, trainer, size))
     return given
+
+
+def _checked_trainers(named: Any) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for name, given in named.items() if is_a(named, Mapping) else [("", named)]:
+        if not is_a(given, Mapping):
+            raise ArgumentTypeError(
+                "Expected trainers as tables by their names, such as [trainers.long] with "
+                f"superwords_from = 4096, got {describe(given)}."
+            )
+        if unknown := given.keys() - {*_TRAINER_KEYS}:
+            raise ConfigError(
+                f"{min(map(str, unknown))!r:.60} of the trainer {name!r:.60} is not known. Use "
+                f"{', '.join(_TRAINER_KEYS)}."
+            )
+        found[str(name)] = dict(given)
+    return found
+
+
+def _joins_from(settings: Mapping[str, Any], trainer: str | None) -> int:
+    """Return the size from which a trainer joins words; 0 if it never does."""
+    return (settings["trainers"][trainer].get("superwords_from") or 0) if trainer else 0
 
 
 def _several_of(name: str, value: object, *, whole: bool = False, paths: bool = False) -> list[Any]:
@@ -405,7 +438,9 @@ def _named_corpora(named: Any) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _config(settings: Mapping[str, Any], cut: str, alphabet: str, size: int) -> TrainingConfig:
+def _config(
+    settings: Mapping[str, Any], cut: str, alphabet: str, trainer: str, size: int
+) -> TrainingConfig:
     return TrainingConfig(
         vocab_size=size,
         pretokenizer=cut,
@@ -413,6 +448,7 @@ def _config(settings: Mapping[str, Any], cut: str, alphabet: str, size: int) -> 
         alphabet="seen" if alphabet == "seen" else "full",
         special_tokens=tuple(settings["special_tokens"]),
         min_frequency=settings["min_frequency"],
+        **settings["trainers"][trainer],
     )
 
 
@@ -530,7 +566,8 @@ def train_largest(
             min_frequency=planned.settings["min_frequency"],
         )
     else:
-        config = _config(planned.settings, str(training.pretokenizer), str(training.alphabet), size)
+        cut, alphabet, trainer = training.pretokenizer, training.alphabet, training.trainer
+        config = _config(planned.settings, str(cut), str(alphabet), str(trainer), size)
         run = train(text, config, should_stop=should_stop)
     if run.stop_reason == "cancelled":
         raise CancelledError
@@ -557,6 +594,17 @@ def measure_training(
     on_run: Callable[[Training, int, TrainingRun], None] | None = None,
 ) -> Iterator[tuple[int, Record]]:
     """Train once, and yield each size with its record, measured several at a time."""
+    from_size = _joins_from(planned.settings, training.trainer)
+    for size in training.sizes:
+        if size < from_size:
+            said = (
+                f"Words join from {from_size:,} tokens on, and a vocabulary of {size:,} has fewer. "
+                "Choose a larger one, or a smaller superwords_from."
+            )
+            yield size, {"refused": said}
+    training = replace(training, sizes=tuple(size for size in training.sizes if size >= from_size))
+    if not training.sizes:
+        return
     started = time.perf_counter()
     try:
         run = train_largest(planned, texts, training, should_stop)
@@ -713,7 +761,11 @@ def _key(planned: Plan, texts: Texts, training: Training, size: int) -> str:
     known_by = [
         _version(),
         COLUMNS,
-        {**training.settings(size), "corpus": texts.training[training.corpus].sha256},
+        {
+            **training.settings(size),
+            "corpus": texts.training[training.corpus].sha256,
+            "trainer": planned.settings["trainers"].get(training.trainer),
+        },
         {name: planned.settings[name] for name in names},
         texts.held_out.fingerprint,
         texts.blocks.unit_of_block.tolist(),
@@ -742,7 +794,10 @@ def _experiment(
         rows.append(
             ExperimentRow(
                 name=_row_name(settings, listed),
-                settings={**settings, "pretokenizer": figures["pretokenizer"]},
+                settings={
+                    **settings,
+                    "pretokenizer": settings["pretokenizer"] or figures["pretokenizer"],
+                },
                 figures=figures,
                 tokens_by_unit=np.array(record["tokens"], np.int64),
                 bits_by_unit=np.array(record["bits"], np.float64),
@@ -781,7 +836,7 @@ def _experiment(
 def _row_name(settings: Mapping[str, Any], all_rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the settings of a row that not all have, in words."""
     words: list[str] = []
-    for key in ("corpus", "base", "pretokenizer", "alphabet"):
+    for key in ("corpus", "base", "pretokenizer", "alphabet", "trainer"):
         value = settings[key]
         others = {row[key] for row in all_rows} - {None}
         if value is not None and (key == "base" or len(others) > 1):

@@ -28,6 +28,7 @@ COLUMNS: Final[tuple[str, ...]] = (
     "base",
     "pretokenizer",
     "alphabet",
+    "trainer",
     "vocab_size",
     "n_tokens",
     "bytes_per_token",
@@ -89,8 +90,9 @@ class ExperimentRow:
     name: str
     """Names the settings that differ between rows, such as "gpt2, 8,192"."""
     settings: Mapping[str, Any]
-    """"corpus", "base" (a tokenizer that is extended, or None), "pretokenizer", "alphabet" and
-    "vocab_size": what `bpe.train` or `bpe.extend` needs to train it alone."""
+    """"corpus", "base" (a tokenizer that is extended, or None), "pretokenizer", "alphabet",
+    "trainer" (a name among the experiment's settings) and "vocab_size": what `bpe.train` or
+    `bpe.extend` needs to train it alone."""
     figures: Mapping[str, Any]
     """By the names of the table's columns."""
     tokens_by_unit: NDArray[np.int64] = field(repr=False, compare=False)
@@ -269,6 +271,7 @@ class Experiment:
             ("corpus", "the corpus"),
             ("pretokenizer", "the cut"),
             ("alphabet", "the alphabet"),
+            ("trainer", "the trainer"),
         ):
             value = row.settings[key]
             is_corpus = key == "corpus"
@@ -392,15 +395,16 @@ class Experiment:
                 self._moved([base], folder)[0] if os.path.exists(self._path(base)) else base
                 for base in head["extend"]
             ]
-        made = head.pop("made")
+        made, trainers = head.pop("made"), head.pop("trainers")
         fingerprints = {row.name: row.figures["fingerprint"] for row in self.rows}
         lines = [
             f"# {printable(self.answer)}",
             *(f"{key} = {_toml(value)}" for key, value in head.items()),
         ]
-        for name, corpus in corpora.items():
-            lines += ["", f"[corpora.{_toml(name)}]"]
-            lines += [f"{key} = {_toml(value)}" for key, value in corpus.items()]
+        for table, named in (("trainers", trainers), ("corpora", corpora)):
+            for name, own in named.items():
+                lines += ["", f"[{table}.{_toml(name)}]"]
+                lines += [f"{key} = {_toml(value)}" for key, value in own.items()]
         lines += ["", "[made]", *(f"{key} = {_toml(value)}" for key, value in made.items())]
         lines += ["", "[made.fingerprints]"]
         lines += [f"{_toml(name)} = {_toml(value)}" for name, value in fingerprints.items()]

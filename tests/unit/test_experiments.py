@@ -68,17 +68,37 @@ def stable(experiment: bpe.Experiment) -> list[dict[str, Any]]:
     ]
 
 
-def test_rows_equal_single_trainings_to_the_digit():
+def test_thirty_rows_equal_single_trainings_to_the_digit(tmp_path: Path):
     training, held_out = bpe.Corpus.from_documents(texts()).split(0.3, 3)
-    experiment = found()
-    assert len(experiment.rows) == 14
+    small_base = str(tmp_path / "base.json")
+    bpe.save(bpe.train(texts(40), vocab_size=300).tokenizer, small_base)
+    trainers: dict[str, dict[str, Any]] = {
+        "plain": {},
+        "long": {
+            "superwords_from": SIZES[0],
+            "seeds": ["zebra"],
+            "vetoes": ["regex:[0-9]"],
+            "whole_characters": True,
+        },
+    }
+    wide = {"trainers": trainers, "extend": ["gpt2", small_base], "new_tokens": [3, 9, 20]}
+    experiment = bpe.experiment({**SETTINGS, **wide}, {"mine": texts()})
+    assert len(experiment.rows) == 30
+    assert [row.settings["trainer"] for row in experiment.rows[:6]] == ["plain"] * 3 + ["long"] * 3
+    by_trainer = [
+        {row.figures["fingerprint"] for row in experiment.rows if row.settings["trainer"] == each}
+        for each in trainers
+    ]
+    assert not by_trainer[0] & by_trainer[1]
+    assert tomllib.loads(experiment.to_toml())["trainers"] == trainers
     first = None
     for row, line in zip(experiment.rows, experiment.table, strict=True):
         own = row.settings
         if own["base"] is None:
             base = "characters" if own["alphabet"] == "characters" else "bytes"
-            config = bpe.TrainingConfig(own["vocab_size"], own["pretokenizer"], base)
-            alone = bpe.train(training, config)
+            size, cut = own["vocab_size"], own["pretokenizer"]
+            more = trainers[own["trainer"]]
+            alone = bpe.train(training, bpe.TrainingConfig(size, cut, base, **more))
         else:
             alone = bpe.extend(own["base"], training, own["vocab_size"])
         tokenizer = alone.tokenizer
@@ -192,6 +212,13 @@ def test_a_size_too_small_for_an_alphabet_is_said_and_the_others_go_on(tmp_path:
     small = {**settings, "vocab_sizes": [40]}
     with pytest.raises(bpe.VocabularyTooSmallError, match="too small"):
         bpe.experiment(small, {"mine": documents})
+    # A size at which words would not yet join says so too.
+    trainers = {"plain": {}, "long": {"superwords_from": 300}}
+    long = {**settings, "alphabets": ["full"], "vocab_sizes": [290, 310], "trainers": trainers}
+    joined = bpe.experiment(long, {"mine": documents})
+    assert [row.name for row in joined.rows] == ["plain, 290", "plain, 310", "long, 310"]
+    ((name, _, why),) = joined.refused
+    assert (name, why[:30]) == ("long, 290", "Words join from 300 tokens on,")
     both = bpe.experiment({**small, "vocab_sizes": [100]}, {"mine": documents})
     assert [row.name for row in both.refused] == ["full, 100"]
     with pytest.raises(bpe.ConfigError, match="against names a row that could not be trained"):
@@ -359,6 +386,12 @@ def test_the_answer_takes_the_smallest_size_within_the_interval(tmp_path: Path):
         ({"vocab_sizes": [300], "extend": ["gpt2"]}, "go together"),
         ({"vocab_sizes": [300], "against": "none"}, "names no row"),
         ({"vocab_sizes": [100]}, "100"),
+        ({"vocab_sizes": [300], "trainers": {}}, "at least one value each"),
+        ({"vocab_sizes": [300], "trainers": ["long"]}, "trainers as tables"),
+        ({"vocab_sizes": [300], "trainers": {"long": 300}}, "trainers as tables"),
+        ({"vocab_sizes": [300], "trainers": {"x": {"veto": "a"}}}, "'veto' of the trainer 'x'"),
+        ({"vocab_sizes": [300], "trainers": {"x": {"vetoes": [1]}}}, "vetoes"),
+        ({"vocab_sizes": [300], "trainers": {"x": {"superwords_from": 900}}}, "superwords_from"),
         ({"vocab_sizes": [300], "parallel": ["none.csv"]}, "could not be read"),
         ({"vocab_sizes": [*range(300, 1400)]}, "the limit is 1,000"),
     ],

@@ -67,7 +67,8 @@ def measure_here(
 def row_key(settings: Mapping[str, Any]) -> str:
     """Return the key of a row; an extended tokenizer has the cut of its base."""
     cut = None if settings["base"] else settings["pretokenizer"]
-    return json.dumps([settings["base"], cut, settings["alphabet"], settings["vocab_size"]])
+    names = ("base", "alphabet", "trainer", "vocab_size")
+    return json.dumps([cut, *(settings[name] for name in names)])
 
 
 def read_ids(folder: Path) -> dict[str, str]:
