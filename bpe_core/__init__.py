@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
     from bpe_core.published import fetch
     from bpe_core.runs import SampleFigures, TermCost, TrainingRun, sample_check, train
-    from bpe_core.tokenizer import Encoder, Tokenizer, gpt2
+    from bpe_core.tokenizer import Encoder, Tokenizer, encode_by, gpt2
     from bpe_core.types import (
         Explanation,
         Merge,
@@ -167,6 +167,7 @@ __all__ = [
     "count_words",
     "dead_tokens",
     "diff",
+    "encode_by",
     "encode_corpus",
     "experiment",
     "extend",

@@ -7,7 +7,8 @@ Start with `tokenizer`; `steps` find added tokens and change a text before it is
 `encoding` and `decoding` do the rest. `rank_merging` encodes a word by its
 merges and explains it, `trie` encodes without merging; `tokenizer_kernels` decides when `compiled`
 takes over. `tables` holds the vocabulary and the merges, and derives each lookup when it is asked.
-`segments` and `segment_arrays` locate tokens in a text. `protocol` is the interface of every
+`segments` and `segment_arrays` locate tokens in a text, and `readings` cuts one with the
+vocabulary in other ways. `protocol` is the interface of every
 encoder, and `gpt2` is GPT-2's tokenizer.
 """
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         to_encoder,
     )
     from bpe_core.tokenizer.rank_merging import explain_word, merge_steps, merge_symbols
+    from bpe_core.tokenizer.readings import DROPOUT, READERS, Reader, encode_by
     from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
     from bpe_core.tokenizer.segments import TokenColumns, columns_to_segments
     from bpe_core.tokenizer.shared_blocks import Encoded

@@ -201,6 +201,19 @@ class TextEncoder:
             return self.encode_words(pretokens.words)
         return encoder.encode_letters(pretokens.letters)
 
+    def pieces(self, word: str) -> Iterator[tuple[list[int] | None, bytes]]:
+        """Yield the parts of a pre-token that are merged on their own: initial ids, and bytes.
+
+        Symbols missing from the alphabet have None for their ids.
+        """
+        table = self._table
+        if not self._left_out:
+            yield from table.pieces(word)
+            return
+        for piece in self._pretokenizer.cut_bytes(word.encode()):
+            letters = piece.translate(None, self._left_out)
+            yield [table.base_ids[letters[at : at + 1]] for at in range(len(letters))], letters
+
     def placed_words(self, normal: NormalText) -> Iterator[PlacedWord]:
         """Yield each pre-token and added token: start, end, and its tokens laid out.
 
@@ -320,13 +333,7 @@ class TextEncoder:
         if id is not None:
             return (id,)
         ids: list[int] = []
-        if self._left_out:
-            for piece in self._pretokenizer.cut_bytes(word.encode()):
-                letters = piece.translate(None, self._left_out)
-                symbols = [table.base_ids[letters[at : at + 1]] for at in range(len(letters))]
-                ids += merge_symbols(symbols, table.ranks, table.made)
-            return tuple(ids)
-        for symbols, piece in table.pieces(word):
+        for symbols, piece in self.pieces(word):
             if symbols is None:
                 ids.append(-len(piece))
             else:
