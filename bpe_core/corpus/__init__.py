@@ -10,8 +10,8 @@ names and first bytes; `readers`, `archives`, `tables` and `text_decoding` read 
 has the built-in corpora, `held_out` chooses the part kept from training, `trained_on` recognises
 what a tokenizer was trained on, `spans` where to cut, and `composition` returns the shares of
 files, file types and scripts. `filed_texts` has documents that stay on disk, read one at a time or
-piece by piece, and `corpus_files` a large corpus of which only figures are in memory. `word_counts`
-has what counting a corpus gives: distinct words and how often each occurs.
+piece by piece, and `reading_process` reads large files into a folder, of which only figures are in
+memory. `word_counts` has what counting a corpus gives: distinct words and how often each occurs.
 """
 
 from typing import TYPE_CHECKING
@@ -38,13 +38,7 @@ if TYPE_CHECKING:
         file_name,
         file_type,
     )
-    from bpe_core.corpus.corpus import Corpus, corpus_or_counts, to_corpus
-    from bpe_core.corpus.corpus_files import (
-        Filed,
-        FiledCorpus,
-        TextFigures,
-        link_corpus,
-    )
+    from bpe_core.corpus.corpus import FIGURES, Corpus, corpus_or_counts, link_corpus, to_corpus
     from bpe_core.corpus.encoding_guess import JUDGED_BYTES, shown_encoding
     from bpe_core.corpus.file_kinds import (
         HELD_OUT_ENDING,
@@ -89,7 +83,8 @@ if TYPE_CHECKING:
     from bpe_core.corpus.reading_process import (
         MAX_BYTES_IN_MEMORY,
         describe_in_process,
-        filed_corpus,
+        divide_in_process,
+        open_large,
         read_beginning_in_process,
         read_in_process,
         worth_a_process,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+import shutil
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 
@@ -59,6 +62,8 @@ _LENGTHS: Final = "lengths.npy"
 _HEAD: Final = "corpus.json"
 _SAMPLE: Final = "sample"
 """The folder of the text that comes with words and counts."""
+FIGURES: Final = "figures.json"
+"""The figures of a large corpus, which no corpus in memory needs."""
 CORPUS_FILES: Final = (_TEXT, _LENGTHS, _HEAD)
 """The files of a saved corpus; they are never changed, so they can be linked to."""
 _BEGINNINGS: Final = 100
@@ -66,9 +71,27 @@ _BEGINNING: Final = 10_000  # characters
 _Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The figures of a text that is not in memory, named as those of a `Corpus`."""
+
+    n_bytes: int
+    n_characters: int
+    sha256: str
+    fingerprint: str
+    n_sources: int
+    files: tuple[str, ...]
+    composition: Composition
+    characters: str
+    beginnings: tuple[str, ...]
+    how: HeldOut | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Corpus(Immutable):
     """Documents, each pre-tokenized on its own, or words with their counts.
+
+    A large one can stay in a folder on disk, of which only figures are in memory.
 
     Make one with `from_text`, `from_documents`, `from_word_counts` or `read_corpus`.
 
@@ -103,17 +126,23 @@ class Corpus(Immutable):
     """What is known of a text of which there are only counts; None for any other corpus."""
     text: Corpus | None = field(default=None, repr=False)
     """Text to measure on that came with such counts; it is not trained on."""
+    known: Figures | None = field(default=None, repr=False)
+    """The figures of a text that is not in memory; None for any other corpus."""
+    folder: Path | None = field(default=None, repr=False)
+    """The folder that `read` reads such a text from; None for a part, of which figures are all."""
     n_bytes: int = field(init=False)
     """The size in UTF-8; each of `word_counts` is counted as often as it occurs."""
     _n_characters: int | None = field(init=False, repr=False, default=None)
-    filed: ClassVar[None] = None
-    """Its documents are at hand; those of a `FiledCorpus` are not."""
     _sha256: str | None = field(init=False, repr=False, default=None)
     _fingerprint: str | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         if self.word_counts is not None:
             object.__setattr__(self, "word_counts", MappingProxyType(dict(self.word_counts)))
+        if self.known is not None:
+            for name in ("n_bytes", "_n_characters", "_sha256", "_fingerprint"):
+                object.__setattr__(self, name, getattr(self.known, name.removeprefix("_")))
+            return
         if isinstance(self.documents, FileTexts):
             object.__setattr__(self, "n_bytes", self.documents.n_bytes)
             return
@@ -195,11 +224,13 @@ class Corpus(Immutable):
         return hash(self.sha256)
 
     def __reduce__(self) -> tuple[object, ...]:
+        if self.folder is not None:
+            return self.read().__reduce__()
         words = None if self.word_counts is None else dict(self.word_counts)
         notes = self.file_notes
         parts = (self.documents, self.names, words, notes, self.encodings, self.places)
         further = self.divided, self.units, dict(self.columns), self.how, self.summary, self.text
-        return Corpus, (*parts, *further)
+        return Corpus, (*parts, *further, self.known)
 
     @classmethod
     def from_text(cls, text: str, name: str = "text") -> Corpus:
@@ -317,6 +348,8 @@ class Corpus(Immutable):
             raise ArgumentTypeError(f"Expected a whole number as seed, got {describe(seed)}.")
         if by is not None:
             check_by(by)
+        if self.folder is not None:
+            return self.read().split(held_out_share, seed, by)
         if self.summary is not None:
             return self, self.text or Corpus((), ())
         if self.word_counts is not None:
@@ -347,6 +380,8 @@ class Corpus(Immutable):
         >>> training.documents, held_out.documents
         (('hug hugs', 'a pun'), ('a bun', 'pug'))
         """
+        if self.folder is not None or text.folder is not None:
+            return self.read().hold_out(text.read())
         divided = Split(self.sha256, 0.0, 0, f"file:{text.sha256}")
         are_copies = copied(self.documents, text.documents)
         spans = [
@@ -375,6 +410,8 @@ class Corpus(Immutable):
         """
         if n_bytes >= self.n_bytes:
             return self
+        if self.folder is not None:
+            return self.read().sample(n_bytes, seed)
         share = n_bytes / self.n_bytes
         if self.word_counts is not None:
             part = held_out_words(self.word_counts, share, seed)
@@ -407,6 +444,8 @@ class Corpus(Immutable):
         >>> Corpus.from_documents(["hugs", "ugg"]).characters()
         'ghsu'
         """
+        if self.known is not None:
+            return self.known.characters
         if self.summary is not None:
             return self.summary.characters
         seen = CharacterSet()
@@ -435,7 +474,7 @@ class Corpus(Immutable):
         """Write a corpus that was not split to an existing folder, as plain files. Raises OSError.
 
         `text` has the documents one after another in UTF-8, `lengths.npy` the bytes of each, and
-        `corpus.json` their names and the rest.
+        `corpus.json` their names and the rest. The files of one that is in a folder are linked.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -443,6 +482,9 @@ class Corpus(Immutable):
         ...     Corpus.open(Path(folder)).documents
         ('hug', 'hugs')
         """
+        if self.folder is not None:
+            link_corpus(self.folder, to)
+            return
         words = self.word_counts
         texts: Sequence[str] = self.documents if words is None else tuple(words)
         lengths = np.zeros(len(texts), np.int64)
@@ -471,11 +513,9 @@ class Corpus(Immutable):
 
         Raises FormatError if the files are damaged or missing.
         """
-        try:
+        with damage_as_format_error():
             head: dict[str, Any] = json.loads(read_regular(folder / _HEAD))
-            with open_regular(folder / _LENGTHS) as file:
-                lengths = np.lib.format.read_array(file, allow_pickle=False)
-            filed = FiledTexts(folder / _TEXT, lengths)
+            filed = open_texts(folder)
             texts = filed if stays_on_disk else filed[:]
             counts = head["counts"]
             found = head["encodings"]
@@ -490,8 +530,6 @@ class Corpus(Immutable):
                 text=cls.open(folder / _SAMPLE) if (folder / _SAMPLE).is_dir() else None,
             )
             expected = str(head["sha256"])
-        except (*ARRAY_DAMAGE, BpeError) as error:
-            raise FormatError("A corpus kept on disk is damaged. Give its files again.") from error
         if corpus.sha256 != expected:
             raise FormatError("A corpus kept on disk is not the one that was written.")
         return corpus
@@ -503,6 +541,8 @@ class Corpus(Immutable):
         >>> Corpus.from_documents(["a", "b"], ["t.csv row 1", "t.csv row 2"]).files
         ('t.csv',)
         """
+        if self.known is not None:
+            return self.known.files
         return tuple(dict.fromkeys(map(file_name, self.names)))
 
     @property
@@ -513,6 +553,8 @@ class Corpus(Immutable):
     @property
     def beginnings(self) -> tuple[str, ...]:
         """The first hundred documents, cut to 10,000 characters each."""
+        if self.known is not None:
+            return self.known.beginnings
         return tuple(text[:_BEGINNING] for text in self.documents[:_BEGINNINGS])
 
     @property
@@ -523,6 +565,8 @@ class Corpus(Immutable):
         >>> len(training.documents), training.n_sources
         (1, 1)
         """
+        if self.known is not None:
+            return self.known.n_sources
         if not self.places:
             return len(self.documents)
         pieces = list(zip(self.names, (start for start, _ in self.places), strict=True))
@@ -532,8 +576,8 @@ class Corpus(Immutable):
         )
 
     def read(self) -> Corpus:
-        """Return the corpus itself, as one that stays on disk is read."""
-        return self
+        """Return the corpus itself, in memory. Raises FormatError if its folder was deleted."""
+        return self if self.folder is None else Corpus.open(self.folder)
 
     def composition(self) -> Composition:
         """Return the shares of each file, file type and script, the largest first.
@@ -542,6 +586,8 @@ class Corpus(Immutable):
         >>> [(kind.name, kind.share) for kind in corpus.composition().types]
         [('.py', 0.6), ('.txt', 0.4)]
         """
+        if self.known is not None:
+            return self.known.composition
         return measure_composition(self.documents, self.names, self.word_counts)
 
     def scripts(self) -> tuple[ScriptShare, ...]:
@@ -602,6 +648,37 @@ one with Corpus.from_text or read_corpus.
 def corpus_or_counts(given: Corpus | WordCounts | Iterable[str]) -> Corpus | WordCounts:
     """Return what can be trained on: word counts as they are, anything else as `to_corpus` does."""
     return given if isinstance(given, WordCounts) else to_corpus(given)
+
+
+@contextmanager
+def damage_as_format_error() -> Generator[None]:
+    """Raise a FormatError for damage in the files of a saved corpus."""
+    try:
+        yield
+    except (*ARRAY_DAMAGE, BpeError) as error:
+        raise FormatError("A corpus kept on disk is damaged. Give its files again.") from error
+
+
+def open_texts(folder: Path) -> FiledTexts:
+    """Return the texts of a saved corpus, which stay on disk; raises one of ARRAY_DAMAGE."""
+    with open_regular(folder / _LENGTHS) as file:
+        lengths = np.lib.format.read_array(file, allow_pickle=False)
+    return FiledTexts(folder / _TEXT, lengths)
+
+
+def link_corpus(source: Path, folder: Path) -> None:
+    """Put the corpus of one folder into another too; the files are linked, or else copied.
+
+    Raises OSError.
+    """
+    for name in (*CORPUS_FILES, FIGURES):
+        try:
+            os.link(source / name, folder / name)
+        except FileNotFoundError:
+            raise
+        except OSError:
+            # Not on every file system.
+            shutil.copyfile(source / name, folder / name)
 
 
 def in_pieces(text: str) -> Iterator[bytes]:

@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
+import msgspec
 import regex
 
 from bpe_core.corpus.columns import TableColumns
-from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus.corpus_files import (
-    Filed,
-    FiledCorpus,
-    Parts,
-    measure_text,
-)
+from bpe_core.corpus.corpus import FIGURES, Corpus, Figures, damage_as_format_error, open_texts
 from bpe_core.corpus.file_kinds import HEAD_BYTES, is_packed
+from bpe_core.corpus.notes import Note
 from bpe_core.corpus.read import read_corpus
 from bpe_core.corpus.readers import (
     NamedFile,
@@ -35,6 +33,7 @@ from bpe_core.corpus.readers import (
 )
 from bpe_core.errors import ConfigError, ProcessError, UnsupportedFileError
 from bpe_core.extras import needs_extra
+from bpe_core.files import read_regular
 from bpe_core.processes import Limits, Report
 
 with needs_extra("app", "Reading in another process"):
@@ -54,6 +53,24 @@ _MAX_EXCERPTS: Final = 16
 _WINDOW: Final = 200
 _BEYOND_ASCII: Final = regex.compile(r"[^\x00-\x7f]")
 _Answer = TypeVar("_Answer")
+_Parts = tuple[Figures, Figures]
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """All of a large corpus but its text, and the figures of the parts that it is divided into."""
+
+    whole: Figures
+    notes: tuple[Note, ...]
+    excerpts: tuple[tuple[str, ...], tuple[str, ...]]
+    """The text around the first character beyond ASCII in each file of a guessed encoding, and the
+    names of the documents that it is from."""
+    columns: tuple[str, ...]
+    """The names of the columns by which it can be divided."""
+    share: float
+    by: str | None
+    parts: _Parts
+    """As the corpus is divided by `share` and `by`."""
 
 
 def worth_a_process(uploads: Sequence[Upload]) -> bool:
@@ -84,7 +101,7 @@ def read_in_process(
     held_out_by: str | None = None,
     place: Path,
     on_progress: Callable[[float], None],
-) -> Corpus | FiledCorpus:
+) -> Corpus:
     """Read files as `read_corpus` does; a large corpus stays in a new folder in `place`.
 
     It is divided by `held_out_share` and `held_out_by` at the same time, or by default if that is
@@ -94,17 +111,58 @@ def read_in_process(
     with _write_folder(uploads, place) as folder:
         names = [upload.name for upload in uploads]
         asked = names, choices, held_out_share, held_out_by
-        filed = _ask(read_files, folder, *asked, on_progress=on_progress)
-        if filed is not None:
-            return filed_corpus(folder, filed)
+        _ask(read_files, folder, *asked, on_progress=on_progress)
+        if (folder / FIGURES).exists():
+            return open_large(folder)
         corpus = Corpus.open(folder)
         shutil.rmtree(folder, ignore_errors=True)
         return corpus
 
 
-def filed_corpus(folder: Path, filed: Filed) -> FiledCorpus:
-    """Return the large corpus whose text is in a folder, which is deleted with it."""
-    return FiledCorpus(folder, filed, _divide)
+def open_large(folder: Path) -> Corpus:
+    """Return the corpus of a folder with its figures; the folder is deleted with it.
+
+    Raises FormatError if the files are damaged or missing.
+    """
+    filed = _read_figures(folder)
+    with damage_as_format_error():
+        texts = open_texts(folder)
+    corpus = Corpus(
+        texts,
+        (),
+        file_notes=filed.notes,
+        columns=dict.fromkeys(filed.columns, ()),
+        text=Corpus(*filed.excerpts),
+        known=filed.whole,
+        folder=folder,
+    )
+    weakref.finalize(corpus, shutil.rmtree, folder, ignore_errors=True)
+    return corpus
+
+
+def divide_in_process(
+    folder: Path, held_out_share: float, by: str | None = None, text: Corpus | None = None
+) -> tuple[Corpus, Corpus]:
+    """Return the figures of both parts of a large corpus, as `Corpus.split` with the seed 0 does.
+
+    If a `text` is given, it is held out. Raises what `Corpus.split`, `Corpus.hold_out` and
+    `read_in_process` raise.
+    """
+    filed = _read_figures(folder)
+    parts = filed.parts
+    if text is not None:
+        with tempfile.TemporaryDirectory(prefix="held-out-", dir=folder) as place:
+            text.save(Path(place))
+            parts = _ask(divide_corpus, folder, held_out_share, by, Path(place))
+    elif (held_out_share, by) != (filed.share, filed.by):
+        parts = _ask(divide_corpus, folder, held_out_share, by, None)
+    training, held_out = (Corpus((), (), known=part, how=part.how) for part in parts)
+    return training, held_out
+
+
+def _read_figures(folder: Path) -> Filed:
+    with damage_as_format_error():
+        return msgspec.json.decode(read_regular(folder / FIGURES), type=Filed)
 
 
 def read_beginning_in_process(
@@ -158,10 +216,6 @@ def _write_folder(uploads: Sequence[Upload], place: Path) -> Generator[Path]:
         raise
 
 
-def _divide(folder: Path, held_out_share: float, by: str | None, text: Path | None) -> Parts:
-    return _ask(divide_corpus, folder, held_out_share, by, text)
-
-
 def _read_data(upload: Upload) -> bytes:
     get_value: Callable[[], bytes] | None = getattr(upload, "getvalue", None)
     return get_value() if get_value else upload.read()
@@ -191,30 +245,22 @@ def read_files(
     share: float,
     by: str | None,
     report: Report[float],
-) -> Filed | None:
-    """Read the uploads of a folder, and write their corpus to it; return None for a small one."""
+) -> None:
+    """Read the uploads of a folder, and write their corpus to it, with figures if it is large."""
     corpus = _read(folder, names, choices, report)
     corpus.save(folder)
     if corpus.n_bytes <= MAX_BYTES_IN_MEMORY:
-        return None
+        return
     report(0.6, must_arrive=True)
     try:
         parts = _parts(*corpus.split(share, by=by))
     except ConfigError:
         by = None
         parts = _parts(*corpus.split(share, by=by))
-    return Filed(
-        n_bytes=corpus.n_bytes,
-        sha256=corpus.sha256,
-        n_sources=corpus.n_sources,
-        files=corpus.files,
-        notes=corpus.file_notes,
-        excerpts=_excerpts(corpus),
-        share=share,
-        by=by,
-        parts=parts,
-        columns=tuple(corpus.columns),
-    )
+    whole = replace(_measure(corpus), beginnings=parts[0].beginnings)
+    columns = tuple(corpus.columns)
+    filed = Filed(whole, corpus.file_notes, _excerpts(corpus), columns, share, by, parts)
+    (folder / FIGURES).write_bytes(msgspec.json.encode(filed))
 
 
 def read_beginning(
@@ -233,7 +279,7 @@ def describe_tables(
     return list(tables_in(_files(folder, names), choices, most))
 
 
-def divide_corpus(folder: Path, share: float, by: str | None, text: Path | None) -> Parts:
+def divide_corpus(folder: Path, share: float, by: str | None, text: Path | None) -> _Parts:
     """Return the figures of the corpus in a folder as it is divided, or as `text` is held out."""
     corpus = Corpus.open(folder, stays_on_disk=True)
     if text is not None:
@@ -278,8 +324,23 @@ def _beginning(corpus: Corpus, max_characters: int) -> Corpus:
     )
 
 
-def _parts(training: Corpus, held_out: Corpus) -> Parts:
-    return measure_text(training), measure_text(held_out)
+def _parts(training: Corpus, held_out: Corpus) -> _Parts:
+    return _measure(training), _measure(held_out)
+
+
+def _measure(corpus: Corpus) -> Figures:
+    return Figures(
+        n_bytes=corpus.n_bytes,
+        n_characters=corpus.n_characters,
+        sha256=corpus.sha256,
+        fingerprint=corpus.fingerprint,
+        n_sources=corpus.n_sources,
+        files=corpus.files,
+        composition=corpus.composition(),
+        characters=corpus.characters(),
+        beginnings=corpus.beginnings,
+        how=corpus.how,
+    )
 
 
 def _excerpts(corpus: Corpus) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -27,7 +27,6 @@ from ui.compare import compared, language_costs, passage, terms
 from ui.storage import (
     SAMPLE_RUN_ID,
     Trained,
-    UploadedCorpus,
     keep_uploaded,
     load_run,
     store_run,
@@ -229,11 +228,11 @@ def test_a_corpus_of_train_is_compared_on_unless_it_is_large(
     open_app: OpenApp, monkeypatch: Any
 ) -> None:
     corpus = bpe.Corpus.from_text("hug hugs\n" * 200)
-    kept = keep_uploaded(UploadedCorpus(corpus, "hugs"))
+    kept = keep_uploaded(corpus, "hugs")
     said = sentence(open_app("compare", on="Your own text", own=kept))
     assert said.startswith("On your own text, 1 document, ")
     monkeypatch.setattr(compared, "MAX_BYTES", 1_000)
-    kept = keep_uploaded(UploadedCorpus(corpus, "hugs"))
+    kept = keep_uploaded(corpus, "hugs")
     app = open_app("compare", on="Your own text", own=kept)
     (error,) = app.toast
     assert "the limit here is 1,000" in error.value.replace("\\", "")

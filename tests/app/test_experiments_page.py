@@ -18,7 +18,7 @@ from ui.experiments.results import draw_frontier, draw_savings
 from ui.experiments.work import EXPERIMENT, Order, measure
 from ui.shell import workspace
 from ui.shell.open_run import OwnKeys
-from ui.storage import UploadedCorpus, delete_run, is_stored, keep_uploaded, load_run
+from ui.storage import delete_run, is_stored, keep_uploaded, load_run
 from ui.work import Task, queue, training
 from ui.work.training import WorkProcessError
 
@@ -133,7 +133,7 @@ def test_what_the_page_does_not_take_is_said(
     assert "although you chose 0%" not in page_text(app)
     app.slider(key="corpus_held_out").set_value(0).run()
     assert "so 8% of the text is held out here, although you chose 0%" in page_text(app)
-    own = keep_uploaded(UploadedCorpus(Corpus.from_text("A new text.\n" * 40), "new.txt"))
+    own = keep_uploaded(Corpus.from_text("A new text.\n" * 40), "new.txt")
     app = open_app("experiments", held_by="file", held_file=own)
     assert "Your own held-out files are not used on this page. 8%" in page_text(app)
     monkeypatch.setattr(form, "MAX_BYTES_OF_ROWS", 3_000_000)

@@ -22,7 +22,7 @@ from tests.projects import projects
 from tests.zipping import make_zip
 from ui.adapt.in_background import Order, shrink_in_process
 from ui.corpus.uploads import USUAL
-from ui.storage import HELD_OUT_SEED, UploadedCorpus, divide, keep_uploaded, load_run
+from ui.storage import HELD_OUT_SEED, divide, keep_uploaded, load_run
 from ui.work import Task
 
 DOCUMENTS = {
@@ -205,7 +205,7 @@ def test_own_files_that_are_no_longer_kept_are_asked_for_again(open_app: OpenApp
 
 def test_shrinking_is_judged_on_own_files(open_app: OpenApp) -> None:
     own = Corpus.from_documents(list(OWN.values()))
-    by = f"upload:{keep_uploaded(UploadedCorpus(own, 'own'))}"
+    by = f"upload:{keep_uploaded(own, 'own')}"
     corpus = Corpus.from_documents(list(DOCUMENTS.values()))
     training, held_out = divide(corpus, 0.0, by)
     assert held_out == own

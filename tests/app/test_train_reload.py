@@ -26,7 +26,6 @@ from ui.shell import workspace
 from ui.shell.open_run import GivenCorpus
 from ui.storage import (
     Trained,
-    UploadedCorpus,
     keep_uploaded,
     load_run,
     run_files,
@@ -254,7 +253,7 @@ def test_an_upload_comes_back_before_it_is_trained_on(open_app: OpenApp) -> None
 def test_a_corpus_that_the_browser_names_stays_when_an_older_message_arrives(
     open_app: OpenApp,
 ) -> None:
-    kept = keep_uploaded(UploadedCorpus(bpe.Corpus.from_text(RHYME), "rhyme.txt"))
+    kept = keep_uploaded(bpe.Corpus.from_text(RHYME), "rhyme.txt")
     app = open_app()
     app.session_state[workspace.state_key(GivenCorpus)] = GivenCorpus(f"upload={kept}", True)
     app.run()

@@ -14,7 +14,6 @@ import pytest
 import bpe_core as bpe
 from bpe_core.adapting import extend, replace
 from bpe_core.comparison import embedding_rows
-from bpe_core.corpus import Corpus
 from tests.waiting import OfKind, wait_until
 from ui.adapt import in_background
 from ui.adapt.adapting_process import HELD_OUT, TRAINING, judged
@@ -87,14 +86,6 @@ def test_the_rows_and_size_of_a_cut_are_those_of_its_tokenizer() -> None:
 
 
 # An adapted tokenizer is judged by held-out text, or else by the training text
-
-
-def test_a_held_out_part_judges_unless_it_is_empty() -> None:
-    whole = Corpus.from_text("hug")
-    same, empty = whole.split(0.0, seed=0)
-    assert empty.n_bytes == 0
-    assert judged(whole, same) == (HELD_OUT, whole)
-    assert judged(empty, same) == (TRAINING, same)
 
 
 def test_a_held_out_part_without_tokens_does_not_judge() -> None:

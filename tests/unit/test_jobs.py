@@ -15,7 +15,7 @@ from typing import cast
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus import FiledCorpus, ReadOptions, Upload, read_in_process
+from bpe_core.corpus import ReadOptions, Upload, divide_in_process, read_in_process
 from tests.new_process import children_with, run_python
 from tests.waiting import MAX_WAIT_SECONDS, wait_until
 from ui.storage import BaseName, CorpusOrigin, Extension, Trained, load_run
@@ -300,8 +300,8 @@ def test_a_filed_corpus_is_trained_on_from_its_files(store: Path, tmp_path: Path
         place=tmp_path,
         on_progress=lambda _: None,
     )
-    assert isinstance(corpus, FiledCorpus)
-    training, _ = corpus.divided(0.1)
+    assert corpus.folder is not None
+    training, _ = divide_in_process(corpus.folder, 0.1)
     job = jobs.submit(corpus, CONFIG, title="a.txt", held_out_share=0.1, origin=ORIGIN)
     assert wait_until(jobs, job).state == "finished"
     assert load_run(job).run.corpus_sha256 == training.sha256

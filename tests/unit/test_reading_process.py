@@ -5,11 +5,11 @@ from __future__ import annotations
 import gc
 import gzip
 import os
-import shutil
 import signal
 import threading
 import time
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,10 @@ import pytest
 import bpe_core as bpe
 from bpe_core.corpus import (
     MAX_BYTES_IN_MEMORY,
-    FiledCorpus,
     ReadOptions,
     budget,
     describe_in_process,
+    divide_in_process,
     parquet_process,
     read_beginning_in_process,
     read_in_process,
@@ -30,7 +30,7 @@ from bpe_core.corpus import (
     tables_in,
     worth_a_process,
 )
-from bpe_core.corpus.corpus_files import measure_text
+from bpe_core.corpus.corpus import Figures
 from bpe_core.processes import stream
 from tests.new_process import children_with
 from tests.uploads import Upload
@@ -45,13 +45,29 @@ def read(
     column: str | None = None,
     encoding: dict[str, str] | None = None,
     on_progress: Callable[[float], None] = lambda _: None,
-) -> bpe.Corpus | FiledCorpus:
+) -> bpe.Corpus:
     return read_in_process(
         files,
         ReadOptions(column, encoding),
         held_out_share=0.1,
         place=place,
         on_progress=on_progress,
+    )
+
+
+def figures(corpus: bpe.Corpus) -> Figures:
+    """Return the figures of a corpus, whether it is in memory or not."""
+    return Figures(
+        corpus.n_bytes,
+        corpus.n_characters,
+        corpus.sha256,
+        corpus.fingerprint,
+        corpus.n_sources,
+        corpus.files,
+        corpus.composition(),
+        corpus.characters(),
+        corpus.beginnings,
+        corpus.how,
     )
 
 
@@ -62,18 +78,21 @@ def test_a_large_corpus_has_the_figures_of_one_in_memory(tmp_path: Path) -> None
     files = Upload("../a <b>.txt", LINES), Upload("b.txt", "straße grüße\n".encode("cp1252") * 50)
     expected = bpe.read_corpus([Upload(file.name, file.getvalue()) for file in files])
     corpus = read(tmp_path, *files, on_progress=seen.append)
-    assert isinstance(corpus, FiledCorpus)
+    assert corpus.folder is not None
+    assert figures(corpus) == replace(figures(expected), beginnings=corpus.beginnings)
     assert (corpus.sha256, corpus.n_bytes) == (expected.sha256, expected.n_bytes)
     assert (corpus.n_sources, corpus.file_notes) == (expected.n_sources, expected.file_notes)
     assert corpus.files == expected.names
+    assert corpus.__reduce__() == expected.__reduce__()
     for share in (0.1, 0.3):
-        assert corpus.divided(share) == tuple(map(measure_text, expected.split(share)))
-    (tmp_path / "own").mkdir()
+        found = divide_in_process(corpus.folder, share)
+        assert [*map(figures, found)] == [*map(figures, expected.split(share))]
+        assert [*map(figures, corpus.split(share))] == [*map(figures, expected.split(share))]
+    assert corpus.count("whitespace").pretokens == expected.count("whitespace").pretokens
+    assert corpus.sample(1_000) == expected.sample(1_000)
     own = bpe.Corpus.from_documents([expected.documents[1], "a hug"])
-    own.save(tmp_path / "own")
-    held_out = corpus.divided(0.0, "upload:0", tmp_path / "own")
-    assert held_out == tuple(map(measure_text, expected.hold_out(own)))
-    shutil.rmtree(tmp_path / "own")
+    held_out = divide_in_process(corpus.folder, 0.0, "upload:0", own)
+    assert [*map(figures, held_out)] == [*map(figures, expected.hold_out(own))]
     assert corpus.excerpts.names == ("b.txt",)
     assert "straße" in corpus.excerpts.documents[0]
     assert seen == sorted(seen)
@@ -101,10 +120,10 @@ def test_a_large_table_is_divided_by_a_column_or_else_by_default(tmp_path: Path)
             place=tmp_path,
             on_progress=lambda _: None,
         )
-        assert isinstance(corpus, FiledCorpus)
-        assert corpus.columns == ("who",)
-        parts = tuple(map(measure_text, expected.split(0.2, by=used)))
-        assert (corpus.filed.by, corpus.filed.parts) == (used, parts)
+        assert corpus.folder is not None
+        assert list(corpus.columns) == ["who"]
+        found = divide_in_process(corpus.folder, 0.2, used)
+        assert [*map(figures, found)] == [*map(figures, expected.split(0.2, by=used))]
 
 
 def test_a_smaller_corpus_is_in_memory_and_leaves_nothing_on_disk(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,6 @@ GENERAL_TEXTS: Final = ("python-help", "multilingual", "python-library")
 HELD_OUT: Final = "held-out text"
 TRAINING: Final = "training text"
 _MAX_TIMES: Final = 1.01
-_Text = TypeVar("_Text", Corpus, NDArray[np.int64])
 HELD_OUT_FOLDER: Final = "held_out"
 """The folder of the visitor's own text, if that is held out."""
 
@@ -146,20 +145,21 @@ def general_titles() -> dict[str, str]:
     return {id: titles[id] for id in GENERAL_TEXTS}
 
 
-def judged(held_out: _Text | None, training: _Text) -> tuple[str, _Text]:
-    """Return the name of the text to judge by, and the text or its numbers of tokens.
+def judged(
+    held_out: NDArray[np.int64] | None, training: NDArray[np.int64]
+) -> tuple[str, NDArray[np.int64]]:
+    """Return the name of the text to judge by, and its numbers of tokens.
 
-    It is the training text if nothing was held out: None, an empty corpus, or one of no tokens.
+    It is the training text if nothing was held out, or only a text of no tokens.
 
     >>> judged(np.array([9, 7]), np.array([99, 70]))
     ('held-out text', array([9, 7]))
     >>> judged(None, np.array([99, 70]))
     ('training text', array([99, 70]))
     """
-    if held_out is None:
+    if held_out is None or held_out[0] == 0:
         return TRAINING, training
-    size = held_out.n_bytes if isinstance(held_out, Corpus) else held_out[0]
-    return (HELD_OUT, held_out) if size > 0 else (TRAINING, training)
+    return HELD_OUT, held_out
 
 
 def max_removed(tokens: NDArray[np.int64]) -> int:

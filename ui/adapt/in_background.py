@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from bpe_core.adapting import Removals
 from bpe_core.comparison import IntervalWords
-from bpe_core.corpus import Corpus, FiledCorpus, link_corpus
+from bpe_core.corpus import Corpus
 from bpe_core.tokenizer import Tokenizer
 from ui.adapt.adapting_process import (
     GENERAL_TEXTS,
@@ -22,7 +22,7 @@ from ui.adapt.adapting_process import (
     replace_here,
     shrink_here,
 )
-from ui.storage import HELD_OUT_SEED, os_errors_as_not_kept, upload_folder, upload_held_out
+from ui.storage import HELD_OUT_SEED, load_uploaded, os_errors_as_not_kept, upload_held_out
 from ui.work import Progress, Status, Task, WorkKind, call_apart, files_for_process, queue
 
 _Result = TypeVar("_Result")
@@ -36,7 +36,7 @@ class Order:
     """A tokenizer to reduce on the training part of a text, and to judge on the held-out part."""
 
     tokenizer: Tokenizer
-    corpus: Corpus | FiledCorpus
+    corpus: Corpus
     held_out_share: float = 0.0
     removable: Removable = field(default_factory=Removable)
     general_id: str = GENERAL_TEXTS[0]
@@ -131,7 +131,7 @@ def _called(
         if (upload_id := upload_held_out(order.held_out_by)) is not None:
             with os_errors_as_not_kept():
                 (folder / HELD_OUT_FOLDER).mkdir()
-                link_corpus(upload_folder(upload_id), folder / HELD_OUT_FOLDER)
+                load_uploaded(upload_id)[0].save(folder / HELD_OUT_FOLDER)
         return call_apart(
             function,
             folder,

@@ -14,7 +14,6 @@ from bpe_core.corpus import (
     MAX_BYTES_IN_MEMORY,
     MIN_UNITS,
     Corpus,
-    FiledCorpus,
     folder,
     folder_depth,
     samples,
@@ -98,7 +97,7 @@ _MAX_DEPTH: Final = 3
 _MAX_NAME: Final = 42
 
 
-def choose_held_out(corpus: Corpus | FiledCorpus, columns: Sequence[str]) -> tuple[int, str | None]:
+def choose_held_out(corpus: Corpus, columns: Sequence[str]) -> tuple[int, str | None]:
     """Draw the choice; return the share in percent, and what is held out, as `divide` takes it."""
     by = USUAL
     if corpus.word_counts is None:

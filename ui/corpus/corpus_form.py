@@ -12,7 +12,6 @@ from streamlit.delta_generator import DeltaGenerator
 from bpe_core.comparison import flattery, unit_noun
 from bpe_core.corpus import (
     Corpus,
-    FiledCorpus,
     load_sample,
     parse_word_counts,
     samples,
@@ -41,7 +40,7 @@ from ui.corpus.uploads import (
 )
 from ui.host import errors_shown
 from ui.look import counted, definitions, escape_markdown, order_note, plain_markdown, tooltip
-from ui.run import CorpusPart, corpus_summary, show_composition
+from ui.run import corpus_summary, show_composition
 from ui.shell import draw_given_mark, heading_row, new_own_id, note_training, workspace
 from ui.storage import CorpusOrigin, Extension, Source, upload_held_out
 from ui.work import jobs, show_reading_notes
@@ -74,14 +73,14 @@ FIRST: dict[str, str | int] = {
 class ChosenCorpus:
     """The chosen corpus, and its division into training text and held-out text."""
 
-    corpus: Corpus | FiledCorpus
+    corpus: Corpus
     title: str
     origin: CorpusOrigin
     held_out_share: float
     held_out_by: str | None
     """As `divide` takes it."""
-    training: CorpusPart
-    held_out: CorpusPart
+    training: Corpus
+    held_out: Corpus
     consists_of: DeltaGenerator
     """The place for what it consists of, which is folded."""
 
@@ -262,7 +261,7 @@ def _sizes_in_line(chosen: ChosenCorpus) -> str:
     return f"{size} · {share} set aside"
 
 
-def _sizes(training: CorpusPart) -> list[Figure]:
+def _sizes(training: Corpus) -> list[Figure]:
     if training.word_counts is None:
         first = _figure(training.n_sources, "document")
     else:
@@ -276,7 +275,7 @@ def _figure(n: int, noun: str, terms: Sequence[tuple[str, str]] = ()) -> Figure:
     return number, words, terms
 
 
-def _pretokens(training: CorpusPart, pretokenizer: str | None) -> list[Figure] | None:
+def _pretokens(training: Corpus, pretokenizer: str | None) -> list[Figure] | None:
     """Return the counts of pre-tokens; empty if they are not counted, None if counting fails."""
     at_hand = corpus_summary.text_to_count(training)
     if pretokenizer is None or at_hand is None:

@@ -7,7 +7,7 @@ from typing import get_args
 
 import streamlit as st
 
-from bpe_core.corpus import Corpus, FiledCorpus, load_sample, parse_word_counts, samples
+from bpe_core.corpus import Corpus, load_sample, parse_word_counts, samples
 from bpe_core.errors import BpeError
 from ui.corpus import corpus_choice
 from ui.corpus.address_text import read_address_text
@@ -91,10 +91,10 @@ def fill_from_address() -> dict[str, str | float]:
         if upload_id is None:
             return {}
         try:
-            kept = load_uploaded(upload_id)
+            corpus, title = load_uploaded(upload_id)
         except BpeError as error:
             return _without_corpus(source, str(error)) | widgets
-        workspace.update(ReadUploads, corpus=kept.corpus, title=kept.title, id=upload_id)
+        workspace.update(ReadUploads, corpus=corpus, title=title, id=upload_id)
         return {"corpus_source": _choice(source)} | widgets
     if source in corpus_choice.TEXTS:
         text = read_address_text(corpus_choice.TEXTS[source])
@@ -157,7 +157,7 @@ def _sample(kept: RunCorpus) -> Corpus | None:
     return corpus if corpus.sha256 == kept.sha256 else None
 
 
-def _uploaded(kept: RunCorpus) -> Corpus | FiledCorpus | None:
+def _uploaded(kept: RunCorpus) -> Corpus | None:
     """Return the corpus from where its upload is kept; None if it no longer is."""
     upload_id = kept.origin.upload_id
     if not upload_id:
@@ -167,20 +167,18 @@ def _uploaded(kept: RunCorpus) -> Corpus | FiledCorpus | None:
             return Corpus.from_text(load_text(upload_id), name="pasted text")
         if kept.origin.source == "words":
             return Corpus.from_word_counts(parse_word_counts(load_text(upload_id)))
-        corpus = load_uploaded(upload_id).corpus
+        corpus = load_uploaded(upload_id)[0]
     except BpeError:
         return None
     workspace.update(ReadUploads, id=upload_id)
     return corpus if corpus.sha256 == kept.sha256 else None
 
 
-def _widget_values(
-    origin: CorpusOrigin, corpus: Corpus | FiledCorpus, title: str
-) -> dict[str, str | float]:
+def _widget_values(origin: CorpusOrigin, corpus: Corpus, title: str) -> dict[str, str | float]:
     source = _choice(origin.source)
     if origin.source == "sample":
         return {"corpus_source": source, "corpus_sample": origin.sample_id}
-    if origin.source == "upload" or isinstance(corpus, FiledCorpus):
+    if origin.source == "upload" or corpus.folder is not None:
         workspace.update(ReadUploads, corpus=corpus, title=title)
         return {"corpus_source": source}
     words = corpus.word_counts or {}

@@ -9,13 +9,13 @@ from typing import Literal, cast
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from bpe_core.corpus import Corpus, FiledCorpus, Upload
+from bpe_core.corpus import Corpus, Upload
 from bpe_core.errors import BpeError, CorpusError
 from ui.corpus.uploads import joined
 from ui.host import cached
 from ui.look import plain_markdown
 from ui.shell import address, check_uploaded, counted_as_kept, upload_files, workspace
-from ui.storage import UploadedCorpus, keep_uploaded, load_uploaded
+from ui.storage import keep_uploaded, load_uploaded
 from ui.work import ReadingBar, read_files, show_reading_notes
 
 Use = Literal["own", "other", "held_file"]
@@ -88,9 +88,9 @@ def _keep_files(use: Use, uploads: list[UploadedFile], max_bytes: int) -> bool:
             on_wait=bar.wait,
         )
         title = joined([upload.name for upload in uploads], "files")
-        kept = UploadedCorpus(_checked(corpus, max_bytes), title)
+        checked = _checked(corpus, max_bytes)
         with counted_as_kept(corpus.n_bytes):
-            _note(use, keep_uploaded(kept))
+            _note(use, keep_uploaded(checked, title))
     except BpeError as error:
         st.error(plain_markdown(str(error), 600))
         return False
@@ -109,7 +109,7 @@ def _note(use: Use, kept_id: str) -> None:
     address.set_query(**{use: kept_id or None})
 
 
-def _checked(corpus: Corpus | FiledCorpus, max_bytes: int) -> Corpus:
+def _checked(corpus: Corpus, max_bytes: int) -> Corpus:
     if corpus.n_bytes > max_bytes:
         raise CorpusError(
             f"These files have {corpus.n_bytes:,} bytes of text; the limit here is "
@@ -120,7 +120,7 @@ def _checked(corpus: Corpus | FiledCorpus, max_bytes: int) -> Corpus:
 
 @cached(spinner="Opening the text")
 def _opened(kept_id: str, max_bytes: int) -> tuple[str, Corpus]:
-    kept = load_uploaded(kept_id)
-    if kept.corpus.is_counted:
+    corpus, title = load_uploaded(kept_id)
+    if corpus.is_counted:
         raise CorpusError("The file at this address holds counts. Choose files of text.")
-    return kept.title, _checked(kept.corpus, max_bytes)
+    return title, _checked(corpus, max_bytes)

@@ -19,7 +19,6 @@ from bpe_core.corpus import (
     Corpus,
     CountsSummary,
     DecodingErrors,
-    FiledCorpus,
     Note,
     Upload,
     percent,
@@ -29,7 +28,7 @@ from bpe_core.errors import BpeError, CorpusError, TextDecodingError
 from ui.look import counted, plain_markdown, plain_text, size_text
 from ui.run import MAX_TABLES_DESCRIBED, AlikeTables, corpus_summary
 from ui.shell import LIMIT, check_uploaded, counted_as_kept, upload_files, workspace
-from ui.storage import UploadedCorpus, keep_uploaded, upload_held_out
+from ui.storage import keep_uploaded, upload_held_out
 from ui.work import ReadingBar, read_files
 
 COMMON: Final = {
@@ -206,7 +205,7 @@ _MAX_NAMES = 3
 class ReadCorpus:
     """A corpus and the name of its text."""
 
-    corpus: Corpus | FiledCorpus
+    corpus: Corpus
     title: str
     columns: tuple[str, ...] = ()
     """The columns of its tables by which text can be held out."""
@@ -391,11 +390,11 @@ def _read_counts(
     workspace.update(ReadUploads, corpus=corpus, title=counts.name, id=kept_id, source=source)
 
 
-def _kept_id(corpus: Corpus | FiledCorpus, title: str) -> str:
+def _kept_id(corpus: Corpus, title: str) -> str:
     """Keep a corpus for a reload; return its id, or an empty one if there is no room for it."""
     try:
         with counted_as_kept(corpus.n_bytes):
-            return keep_uploaded(UploadedCorpus(corpus, title))
+            return keep_uploaded(corpus, title)
     except BpeError as error:
         st.warning(plain_markdown(f"{error} A reload of the page will ask for the files.", 600))
         return ""
@@ -418,7 +417,7 @@ def joined(names: list[str], noun: str) -> str:
     return f"{names[0]} and {len(names) - 1} more {noun}"
 
 
-def _names_read(names: list[str], corpus: Corpus | FiledCorpus) -> list[str]:
+def _names_read(names: list[str], corpus: Corpus) -> list[str]:
     """Return the names of uploads with documents; a document's name starts with its file's."""
     read = [name for name in names if any(file.startswith(name) for file in corpus.files)]
     return read or names
@@ -428,7 +427,7 @@ def _names_read(names: list[str], corpus: Corpus | FiledCorpus) -> list[str]:
 class ReadUploads:
     """The corpus last read from uploads."""
 
-    corpus: Corpus | FiledCorpus | None = None
+    corpus: Corpus | None = None
     """None before any was read, and after a reset."""
     title: str = ""
     id: str = ""
@@ -468,7 +467,7 @@ def counts_among(files: list[UploadedFile]) -> tuple[UploadedFile | None, list[U
     return (counts[0] if counts else None), others
 
 
-def read_counts_file(file: UploadedFile, text: Corpus | FiledCorpus | None) -> Corpus:
+def read_counts_file(file: UploadedFile, text: Corpus | None) -> Corpus:
     """Read a counts file, with the text that was uploaded with it to measure on.
 
     Raises what reading it raises, and CorpusError for too much text.

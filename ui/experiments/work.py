@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from bpe_core.corpus import Corpus, FiledCorpus
+from bpe_core.corpus import Corpus
 from bpe_core.experiments import Experiment, experiment
 from bpe_core.files import (
     EXPERIMENT_PREFIX,
@@ -58,7 +58,7 @@ class Order:
     """Settings and the corpus that they are tried on."""
 
     settings: Mapping[str, Any]
-    corpus: Corpus | FiledCorpus
+    corpus: Corpus
     title: str
 
     @property

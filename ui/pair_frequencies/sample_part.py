@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from bpe_core.comparison import division_words
-from bpe_core.corpus import Corpus, FiledCorpus
+from bpe_core.corpus import Corpus
 from bpe_core.runs import SampleFigures, check_parts
 from ui.components import ChartPicture, FigureRow, figure_table
 from ui.corpus import ReadUploads
@@ -59,7 +59,7 @@ class Divisible:
     """Returns the training text and the held-out text; raises BpeError."""
 
 
-def stored_text(stored: StoredRun, uploaded: Corpus | FiledCorpus | None) -> Divisible | str:
+def stored_text(stored: StoredRun, uploaded: Corpus | None) -> Divisible | str:
     """Return the text that a run was trained on, or a sentence on why there is none.
 
     Only the beginning of a long text is kept with its run; the rest is at hand if it is the corpus

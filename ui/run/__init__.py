@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ui.run.corpus_summary import (
         MAX_TABLES_DESCRIBED,
         AlikeTables,
-        CorpusPart,
         find_alphabet,
     )
     from ui.run.page_parts import (

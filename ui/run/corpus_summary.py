@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import overload
+from pathlib import Path
 
 from bpe_core.corpus import (
     Composition,
     Corpus,
     DecodingErrors,
-    FiledCorpus,
     TableColumns,
-    TextFigures,
     Upload,
+    divide_in_process,
     find_symbols,
 )
 from bpe_core.counting import choose_characters, count_corpus
@@ -22,17 +21,13 @@ from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.runs import LargestSize, largest_vocab_size
 from bpe_core.types import Base, PretokenCounts, TrainingConfig
 from ui.host import cached
-from ui.storage import divide, upload_folder, upload_held_out
+from ui.storage import divide, load_uploaded, upload_held_out
 from ui.work import describe_tables
 
 # Counting the pre-tokens of 20 MB takes a few seconds; a page should not wait longer for a figure.
 MAX_BYTES_COUNTED = 20_000_000
 MAX_TABLES_DESCRIBED = 20
 """Each is opened once more to be described."""
-
-
-CorpusPart = Corpus | TextFigures
-"""A part of a corpus, or the figures of a part that is not in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +38,13 @@ class PretokenFigures:
     distinct: int
 
 
-@overload
-def divided(
-    corpus: Corpus, held_out_share: float, by: str | None = ...
-) -> tuple[Corpus, Corpus]: ...
-@overload
-def divided(
-    corpus: Corpus | FiledCorpus, held_out_share: float, by: str | None = ...
-) -> tuple[CorpusPart, CorpusPart]: ...
-def divided(
-    corpus: Corpus | FiledCorpus, held_out_share: float, by: str | None = None
-) -> tuple[CorpusPart, CorpusPart]:
+def divided(corpus: Corpus, held_out_share: float, by: str | None = None) -> tuple[Corpus, Corpus]:
     """Return the training text and the held-out text, split as in training.
 
     Of a corpus that is too large to be in memory, they are figures.
     """
-    if isinstance(corpus, FiledCorpus):
-        text = upload_held_out(by)
-        return corpus.divided(held_out_share, by, None if text is None else upload_folder(text))
+    if corpus.folder is not None:
+        return _divided_apart(str(corpus.folder), held_out_share, by)
     # Equal texts can be in other folders; and both parts have notes and columns, too.
     labels = corpus.names, corpus.file_notes, corpus.encodings, tuple(corpus.columns.items())
     return _divided(corpus, labels, held_out_share, by)
@@ -73,12 +57,17 @@ def _divided(
     return divide(corpus, held_out_share, by)
 
 
-def composition(corpus: CorpusPart) -> Composition:
+@cached()
+def _divided_apart(folder: str, held_out_share: float, by: str | None) -> tuple[Corpus, Corpus]:
+    upload_id = upload_held_out(by)
+    text = None if upload_id is None else load_uploaded(upload_id)[0]
+    return divide_in_process(Path(folder), held_out_share, by, text)
+
+
+@cached()
+def composition(corpus: Corpus) -> Composition:
     """Return the files, file types and scripts of a corpus."""
-    return _composition(corpus) if isinstance(corpus, Corpus) else corpus.composition()
-
-
-_composition = cached()(Corpus.composition)
+    return corpus.composition()
 
 
 # Cached for a short time, because a pattern that timed out on a busy server may succeed later.
@@ -101,7 +90,7 @@ def _pretokens(corpus: Corpus, pretokenizer: str) -> PretokenCounts | str:
         return str(error)
 
 
-def largest_size(training: CorpusPart, config: TrainingConfig) -> LargestSize | None:
+def largest_size(training: Corpus, config: TrainingConfig) -> LargestSize | None:
     """Return the largest vocabulary that a training text reaches with some settings, or a bound.
 
     Returns None if its pre-tokens are not counted, because there are too many or counting fails.
@@ -119,13 +108,13 @@ def _largest_size(corpus: Corpus, config: TrainingConfig) -> LargestSize | None:
     return largest_vocab_size(pretokens, config, symbols_seen(corpus, config.base))
 
 
-def text_to_count(training: CorpusPart) -> Corpus | None:
+def text_to_count(training: Corpus) -> Corpus | None:
     """Return a text if its pre-tokens are counted for the page; None if that would take long."""
     is_small = training.word_counts is not None or training.n_bytes <= MAX_BYTES_COUNTED
-    return training if isinstance(training, Corpus) and is_small else None
+    return training if training.known is None and is_small else None
 
 
-def find_alphabet(training: CorpusPart, config: TrainingConfig) -> frozenset[bytes]:
+def find_alphabet(training: Corpus, config: TrainingConfig) -> frozenset[bytes]:
     """Return the alphabet that a training text gives, or all its symbols if that is not known."""
     at_hand = text_to_count(training)
     if at_hand is None or not config.byte_fallback:
@@ -141,10 +130,9 @@ def _covering(corpus: Corpus, config: TrainingConfig) -> frozenset[bytes]:
     return choose_characters(pretokens, config.character_coverage)[1]
 
 
-def symbols_seen(corpus: CorpusPart, base: Base) -> frozenset[bytes]:
+def symbols_seen(corpus: Corpus, base: Base) -> frozenset[bytes]:
     """Return the base symbols that occur in a corpus."""
-    found = _characters(corpus) if isinstance(corpus, Corpus) else corpus.characters()
-    return find_symbols(found, base)
+    return find_symbols(_characters(corpus), base)
 
 
 _characters = cached()(Corpus.characters)

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from ui.storage.upload_store import (
         HELD_OUT_SEED,
         UPLOAD_HELD_OUT,
-        UploadedCorpus,
         divide,
         keep_sentences,
         keep_text,

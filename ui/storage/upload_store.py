@@ -13,22 +13,18 @@ import shutil
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from threading import BoundedSemaphore
 from typing import Any, Final, Literal
 
-import msgspec
-
 from bpe_core.comparison import read_parallel
 from bpe_core.corpus import (
+    FIGURES,
     Corpus,
-    Filed,
-    FiledCorpus,
     ParallelText,
     check_by,
-    filed_corpus,
     link_corpus,
+    open_large,
 )
 from bpe_core.errors import BpeError, FormatError, IntegrityError, NewerFormatError
 from bpe_core.files import (
@@ -204,28 +200,21 @@ def upload_folder(upload_id: str) -> Path:
     return store_folder() / f"{UPLOAD_PREFIX}{upload_id}"
 
 
-@dataclass(frozen=True, slots=True)
-class UploadedCorpus:
-    """An uploaded corpus and the name of its text, which is user input."""
+def keep_uploaded(corpus: Corpus, title: str) -> str:
+    """Keep an uploaded corpus and its title, which is user input, and return the new id.
 
-    corpus: Corpus | FiledCorpus
-    title: str
-
-
-def keep_uploaded(kept: UploadedCorpus) -> str:
-    """Keep an uploaded corpus, and return its new id; raise NotKeptError."""
+    Raises NotKeptError.
+    """
     upload_id = new_id()
-    corpus = kept.corpus
     with kept_folder(f"{UPLOAD_PREFIX}{upload_id}") as folder:
-        filed = msgspec.to_builtins(corpus.filed)
-        details: dict[str, Any] = {"kind": "corpus", "names": [kept.title], "filed": filed}
+        details: dict[str, Any] = {"kind": "corpus", "names": [title]}
         corpus.save(folder)
         (folder / DETAILS).write_text(json.dumps(details), "ascii")
     return upload_id
 
 
-def load_uploaded(upload_id: str) -> UploadedCorpus:
-    """Return the corpus kept under an id.
+def load_uploaded(upload_id: str) -> tuple[Corpus, str]:
+    """Return the corpus kept under an id, and its title.
 
     Raises UploadNotFoundError for an unknown or malformed id, and FormatError for damaged files.
     """
@@ -233,21 +222,16 @@ def load_uploaded(upload_id: str) -> UploadedCorpus:
     touch(folder)
     with _reading("corpus", folder) as details:
         title = str(details["names"][0])
-        if details["filed"] is None:
-            return UploadedCorpus(Corpus.open(folder), title)
-        filed = msgspec.convert(details["filed"], Filed)
-        return UploadedCorpus(filed_corpus(_linked(folder), filed), title)
-
-
-def _linked(folder: Path) -> Path:
-    """Return a new folder with the files of a large corpus, which are deleted with the corpus."""
-    linked = Path(tempfile.mkdtemp(prefix=f"{UNFINISHED}corpus-", dir=store_folder()))
-    try:
-        link_corpus(folder, linked)
-    except BaseException:
-        shutil.rmtree(linked, ignore_errors=True)
-        raise
-    return linked
+        if not (folder / FIGURES).exists():
+            return Corpus.open(folder), title
+        # The entry may be deleted while the corpus is open.
+        linked = Path(tempfile.mkdtemp(prefix=f"{UNFINISHED}corpus-", dir=store_folder()))
+        try:
+            link_corpus(folder, linked)
+            return open_large(linked), title
+        except BaseException:
+            shutil.rmtree(linked, ignore_errors=True)
+            raise
 
 
 HELD_OUT_SEED: Final = 0
@@ -279,5 +263,5 @@ def divide(corpus: Corpus, held_out_share: float, by: str | None) -> tuple[Corpu
     `hold_out` and `load_uploaded` raise.
     """
     if (upload_id := upload_held_out(by)) is not None:
-        return corpus.hold_out(load_uploaded(upload_id).corpus.read())
+        return corpus.hold_out(load_uploaded(upload_id)[0])
     return corpus.split(held_out_share, HELD_OUT_SEED, by)

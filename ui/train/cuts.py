@@ -14,7 +14,7 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.corpus import FiledCorpus
+from bpe_core.corpus import Corpus
 from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
 from bpe_core.runs import tokens_by_cut
 from bpe_core.types import TrainingConfig
@@ -22,7 +22,6 @@ from ui.components import pretoken_strip
 from ui.corpus import ChosenCorpus
 from ui.host import errors_shown, fragment
 from ui.look import size_text, tooltip
-from ui.run import CorpusPart
 from ui.shell import workspace
 from ui.storage import divide
 from ui.train.custom_fields import EMPTY_REGEX
@@ -53,9 +52,7 @@ class Beginning:
     is_whole: bool
 
 
-def show_cuts(
-    pretokenizer: str, training: CorpusPart | FiledCorpus | None, *, is_custom: bool
-) -> bool:
+def show_cuts(pretokenizer: str, training: Corpus | None, *, is_custom: bool) -> bool:
     """Draw the cuts; return False if the pre-tokenizer is invalid or fails, and show why."""
     if pretokenizer == EMPTY_REGEX:
         st.error("Write a pattern, or choose the pre-tokenizer “none”.")
@@ -66,9 +63,7 @@ def show_cuts(
     return False
 
 
-def _draw_cuts(
-    cutter: Pretokenizer, training: CorpusPart | FiledCorpus | None, *, is_custom: bool
-) -> None:
+def _draw_cuts(cutter: Pretokenizer, training: Corpus | None, *, is_custom: bool) -> None:
     heading = st.empty()
     if training is not None and training.word_counts is not None:
         _draw_heading(heading, "")
@@ -95,7 +90,7 @@ def _draw_cuts(
         st.markdown(":gray[:small[White space is left out, so no token contains it.]]")
 
 
-def find_beginning(training: CorpusPart | FiledCorpus) -> Beginning | None:
+def find_beginning(training: Corpus) -> Beginning | None:
     """Return the beginning of the first document with text, without blank lines before it.
 
     >>> from bpe_core.corpus import Corpus

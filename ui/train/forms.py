@@ -6,7 +6,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from bpe_core.corpus import FiledCorpus
 from bpe_core.runs import TrainingRun
 from bpe_core.types import TrainingConfig
 from ui.corpus import (
@@ -21,7 +20,7 @@ from ui.corpus import (
     fill_from_run,
     set_own_text,
 )
-from ui.run import HERE, CorpusPart
+from ui.run import HERE
 from ui.shell import action_row, show_missing, take_given, workspace
 from ui.storage import SAMPLE_RUN_ID, StoredRun
 from ui.train import settings_form
@@ -45,7 +44,8 @@ def show_forms(
     with corpus_place:
         chosen, figures = corpus_form.choose_corpus(takes_counts=True)
     with settings_place:
-        settings = settings_form.choose_settings(*_texts(chosen), filled)
+        texts = (chosen.training, chosen.corpus) if chosen else (None, None)
+        settings = settings_form.choose_settings(*texts, filled)
     config = settings.config if settings else None
     counted = False
     if chosen is not None:
@@ -87,13 +87,6 @@ def reset() -> None:
     for key in ("corpus_pasted", "corpus_words"):
         set_own_text("", key)
     workspace.update(CorpusForm, missing_corpus="")
-
-
-def _texts(
-    chosen: ChosenCorpus | None,
-) -> tuple[CorpusPart | None, CorpusPart | FiledCorpus | None]:
-    """Return the training text, and the whole text, whose beginning is shown."""
-    return (None, None) if chosen is None else (chosen.training, chosen.corpus)
 
 
 def fill_forms_once(stored: StoredRun) -> None:

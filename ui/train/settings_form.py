@@ -9,13 +9,13 @@ from typing import Any, Final, cast
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.corpus import FiledCorpus
+from bpe_core.corpus import Corpus
 from bpe_core.errors import BpeError, ConfigError
 from bpe_core.formats import read_config
 from bpe_core.runs import check_config
 from bpe_core.types import TrainingConfig
 from ui.look import plain_markdown, tooltip
-from ui.run import CorpusPart, find_alphabet
+from ui.run import find_alphabet
 from ui.shell import address, heading_row, workspace
 from ui.train import size_field
 from ui.train.custom_fields import custom_fields, custom_widgets
@@ -48,7 +48,7 @@ class ChosenSettings:
 
 
 def choose_settings(
-    training: CorpusPart | None, example: CorpusPart | FiledCorpus | None, filled: TrainingConfig
+    training: Corpus | None, example: Corpus | None, filled: TrainingConfig
 ) -> ChosenSettings | None:
     """Draw the settings and return them; if they are invalid, show why and return None.
 
@@ -150,7 +150,7 @@ def _begin_custom_as_shown() -> None:
     workspace.set_widgets(custom_widgets(shown) | sizes)
 
 
-def find_start(config: TrainingConfig, training: CorpusPart | None) -> Start:
+def find_start(config: TrainingConfig, training: Corpus | None) -> Start:
     """Return the number of tokens before the first merge on this training text.
 
     >>> find_start(TrainingConfig(), None).total

@@ -9,6 +9,7 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bpe_core.corpus import Corpus
 from bpe_core.runs import LargestSize, times
 from bpe_core.types import Base, TrainingConfig
 from ui.look import counted, tooltip
@@ -284,7 +285,7 @@ def _nearest(sizes: Sequence[int], value: float) -> int:
     return min(sizes, key=lambda size: abs(size - value))
 
 
-def show_largest_size(training: corpus_summary.CorpusPart, config: TrainingConfig) -> str | None:
+def show_largest_size(training: Corpus, config: TrainingConfig) -> str | None:
     """Show the largest vocabulary this corpus can fill, if known.
 
     Return a sentence on where training will stop if the chosen size is larger. It is not known of

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from bpe_core.corpus import Corpus, FiledCorpus
+from bpe_core.corpus import Corpus
 from bpe_core.errors import BpeError, NotKeptError
 from bpe_core.files import new_id
 from bpe_core.tokenizer import Tokenizer
@@ -63,7 +63,7 @@ class JobStatus:
 
 
 def submit(
-    corpus: Corpus | FiledCorpus,
+    corpus: Corpus,
     how: TrainingConfig | tuple[Extension, Tokenizer],
     *,
     title: str,
@@ -140,7 +140,7 @@ def cancel(job_id: str) -> None:
 
 def _train(
     request: TrainingRequest,
-    corpus: Corpus | FiledCorpus,
+    corpus: Corpus,
     base: Tokenizer | None,
     task: Task[TrainingReport],
 ) -> StoredTraining | None:
@@ -176,7 +176,7 @@ def _train(
     )
 
 
-def _text_bytes(corpus: Corpus | FiledCorpus) -> int:
+def _text_bytes(corpus: Corpus) -> int:
     """Return the size of a corpus's text, or of its words, each once."""
     if corpus.word_counts is None:
         return corpus.n_bytes

@@ -18,7 +18,6 @@ from streamlit.delta_generator import DeltaGenerator
 from bpe_core.corpus import (
     Corpus,
     DecodingErrors,
-    FiledCorpus,
     Note,
     NoteGroup,
     ReadOptions,
@@ -56,7 +55,7 @@ def read_files(
     kept_column: str | None = None,
     on_progress: Callable[[float], None],
     on_wait: Callable[[], object],
-) -> Corpus | FiledCorpus:
+) -> Corpus:
     """Read files into a corpus; of a large one, only figures are in memory.
 
     `on_wait` is called regularly while others' files are read. Raises what `read_corpus`,
@@ -64,7 +63,7 @@ def read_files(
     """
     choices = ReadOptions(columns, encoding, errors, MAX_ARCHIVE_FILES, kept_column)
 
-    def apart(place: Path) -> Corpus | FiledCorpus:
+    def apart(place: Path) -> Corpus:
         return read_in_process(
             files,
             choices,

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from bpe_core.adapting import extend
 from bpe_core.comparison import measure_newness, split_by_folder
-from bpe_core.corpus import Corpus, FiledCorpus
+from bpe_core.corpus import Corpus
 from bpe_core.errors import BpeError, NotKeptError, ProcessError, UnforeseenError
 from bpe_core.files import UNFINISHED, make_store_folder
 from bpe_core.processes import GB, Limits, Report, call
@@ -308,7 +308,7 @@ def train_and_store(
 
 def train_in_process(
     request: TrainingRequest,
-    corpus: Corpus | FiledCorpus,
+    corpus: Corpus,
     *,
     base: Tokenizer | None,
     n_bytes: int,
@@ -368,7 +368,7 @@ class WorkProcessError(BpeError):
 
 
 @contextmanager
-def files_for_process(corpus: Corpus | FiledCorpus, tokenizer: Tokenizer | None) -> Generator[Path]:
+def files_for_process(corpus: Corpus, tokenizer: Tokenizer | None) -> Generator[Path]:
     """Write a corpus and a tokenizer to a folder that is deleted with the block.
 
     Raises NotKeptError if there is no room for them.
