@@ -47,9 +47,8 @@ from ui.components import TermCell, TermRow, draw_term_table, verdict
 from ui.corpus import leave_address, read_address_text, text_to_address
 from ui.host import cached, errors_shown, fragment
 from ui.look import counted, plain_text, token_label
-from ui.shell import FieldLimits, action_row, whole_number, workspace
+from ui.shell import FieldLimits, whole_number, work_form, workspace
 from ui.storage import StoredRun
-from ui.work import begin_button, show_work
 
 _MAX_ROWS: Final = 500
 _REPLACES_AGAIN: Final = (
@@ -266,11 +265,9 @@ def _draw_gone(asked: Asked, adapted: Adapted) -> None:
 def draw_replacing(stored: StoredRun) -> None:
     """Draw the forms, the work in progress, and its result."""
     room = st.container()
-    forms, _, side = st.columns([24, 1, 16])
+    places = work_form()
     order = n_tokens = status = begin = None
-    with forms:
-        form, row = st.container(), action_row()
-    with form:
+    with places.form:
         asked = ask_for_order(stored)
         st.header("Tokens to replace", anchor=False)
         n_tokens = whole_number(
@@ -299,17 +296,15 @@ def draw_replacing(stored: StoredRun) -> None:
             status = work.replacing(order, n_tokens)
             if status is None:
                 begin = partial(work.begin_replacing, order, n_tokens)
-    with row:
-        begin_button("Replace", begin, status, key="replace")
-    # What runs is shown where it was begun; a long form would leave the side out of sight.
-    with side if status is None else forms:
-        show_work(
-            status,
-            _explain,
-            unit="Steps",
-            what="replacement",
-            key="replacing",
-        )
+    places.end(
+        "Replace",
+        begin,
+        status,
+        _explain,
+        unit="Steps",
+        what="replacement",
+        keys=("replace", "replacing"),
+    )
     if order is None or n_tokens is None or status is None or status.result is None:
         return
     asked = replace(asked, order=order)

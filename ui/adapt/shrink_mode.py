@@ -22,9 +22,8 @@ from ui.components import TermCell, TermRow, draw_term_table, verdict
 from ui.host import fragment
 from ui.look import CONFIG, counted, plain_text, token_label
 from ui.run import draw_figure
-from ui.shell import action_row, frame
+from ui.shell import frame, work_form
 from ui.storage import StoredRun
-from ui.work import begin_button, show_work
 
 _MAX_ROWS: Final = 500
 _FIRST_SHARE: Final = 0.4
@@ -41,10 +40,8 @@ _NOTHING_CHOSEN: Final = (
 def draw_shrinking(stored: StoredRun) -> None:
     """Draw the forms, the work in progress, and its result."""
     room = st.container()
-    forms, _, side = st.columns([24, 1, 16])
-    with forms:
-        form, row = st.container(), action_row()
-    with form:
+    places = work_form()
+    with places.form:
         asked = ask_for_order(stored)
         may_go = None if asked.tokenizer is None else ask_what_may_go(asked.tokenizer)
         status = begin = None
@@ -53,17 +50,15 @@ def draw_shrinking(stored: StoredRun) -> None:
             status = work.shrinking(order)
             if status is None:
                 begin = partial(work.begin_shrinking, order)
-    with row:
-        begin_button("Shrink", begin, status, key="shrink")
-    # What runs is shown where it was begun; a long form would leave the side out of sight.
-    with side if status is None else forms:
-        show_work(
-            status,
-            _explain,
-            unit="Tokens removed",
-            what="shrinking",
-            key="shrinking",
-        )
+    places.end(
+        "Shrink",
+        begin,
+        status,
+        _explain,
+        unit="Tokens removed",
+        what="shrinking",
+        keys=("shrink", "shrinking"),
+    )
     if status is None or status.result is None or may_go is None:
         return
     with room:

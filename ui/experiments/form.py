@@ -20,9 +20,8 @@ from ui.experiments.work import (
     measuring,
 )
 from ui.look import counted, size_text, tooltip
-from ui.shell import action_row
+from ui.shell import work_form
 from ui.storage import HELD_OUT_SEED, StoredRun, upload_held_out
-from ui.work import begin_button, show_work
 
 SIZES: Final = (512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768)
 CUTS: Final = {
@@ -47,10 +46,8 @@ def draw_experiment(stored: StoredRun) -> None:
     """Draw the result first, then the form and the work in progress."""
     fill_corpus_once(stored)
     room = st.container()
-    forms, _, side = st.columns([24, 1, 16])
-    with forms:
-        form, row = st.container(), action_row()
-    with form:
+    places = work_form()
+    with places.form:
         chosen, _ = choose_corpus()
         settings = _choose()
         order = None
@@ -61,17 +58,16 @@ def draw_experiment(stored: StoredRun) -> None:
     is_whole = status is not None and (status.result is None or not status.result.lacks_runs)
     if order is not None and not is_whole:
         begin = partial(begin_measuring, order)
-    with row:
-        begin_button("Measure", begin, status, key="experiment")
-    with side if status is None else forms:
-        show_work(
-            status,
-            _explain,
-            unit="Measuring",
-            what="experiment",
-            key="experiment_work",
-            written=lambda n: f"{n / 10:.0f}%",
-        )
+    places.end(
+        "Measure",
+        begin,
+        status,
+        _explain,
+        unit="Measuring",
+        what="experiment",
+        keys=("experiment", "experiment_work"),
+        written=lambda n: f"{n / 10:.0f}%",
+    )
     if status is not None and status.result is not None:
         with room:
             draw_results(status.result)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         upload_file,
         upload_files,
         whole_number,
+        work_form,
     )
     from ui.shell.open_run import (
         OpenRun,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import streamlit as st
 from streamlit import config
@@ -20,6 +20,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileMa
 from bpe_core.errors import BpeError
 from ui.host import errors_shown, settings
 from ui.shell import workspace
+from ui.work import Status, begin_button, show_work
 
 MAX_BYTES_OF_ALL: Final = settings().uploads_megabytes * 1_000_000
 """The limit for the files of all visitors in the server's memory."""
@@ -118,6 +119,46 @@ def action_row() -> DeltaGenerator:
     elements above it, Streamlit would draw another button, and a press during that would be lost.
     """
     return st.container(horizontal=True, vertical_alignment="center", key="action_row")
+
+
+class WorkForm(NamedTuple):
+    """The places of a form that begins work."""
+
+    form: DeltaGenerator
+    """For the fields."""
+    button: DeltaGenerator
+    forms: DeltaGenerator
+    """Both."""
+    side: DeltaGenerator
+
+    def end(
+        self,
+        label: str,
+        begin: Callable[[], None] | None,
+        status: Status[Any, Any] | None,
+        explain: Callable[[], None],
+        *,
+        unit: str,
+        what: str,
+        keys: tuple[str, str],
+        written: Callable[[int], str] = "{:,}".format,
+    ) -> None:
+        """Draw the button as `begin_button` does, and what to expect or progress as `show_work`.
+
+        `keys` are those of the two.
+        """
+        with self.button:
+            begin_button(label, begin, status, key=keys[0])
+        # What runs is shown where it was begun; a long form would leave the side out of sight.
+        with self.side if status is None else self.forms:
+            show_work(status, explain, unit=unit, what=what, key=keys[1], written=written)
+
+
+def work_form() -> WorkForm:
+    """Return the places of a form that begins work: its fields and button, and the side."""
+    forms, _, side = st.columns([24, 1, 16])
+    with forms:
+        return WorkForm(st.container(), action_row(), forms, side)
 
 
 def heading_row(key: str) -> DeltaGenerator:
