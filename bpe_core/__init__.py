@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
     from bpe_core.published import fetch
     from bpe_core.runs import SampleFigures, TermCost, TrainingRun, sample_check, train
-    from bpe_core.tokenizer import Encoder, Tokenizer, encode_by, gpt2
+    from bpe_core.tokenizer import Encoder, Tokenizer, UnstableEnd, encode_by, gpt2, unstable_end
     from bpe_core.types import (
         Explanation,
         Merge,
@@ -157,6 +157,7 @@ __all__ = [
     "Undertrained",
     "UnforeseenError",
     "UnknownSymbolError",
+    "UnstableEnd",
     "UnsupportedFileError",
     "VocabularyTooSmallError",
     "WordCounts",
@@ -196,6 +197,7 @@ __all__ = [
     "train",
     "train_parity",
     "undertrained",
+    "unstable_end",
     "write_counts",
 ]
 

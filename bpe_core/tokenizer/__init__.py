@@ -7,9 +7,9 @@ Start with `tokenizer`; `steps` find added tokens and change a text before it is
 `encoding` and `decoding` do the rest. `rank_merging` encodes a word by its
 merges and explains it, `trie` encodes without merging; `tokenizer_kernels` decides when `compiled`
 takes over. `tables` holds the vocabulary and the merges, and derives each lookup when it is asked.
-`segments` and `segment_arrays` locate tokens in a text, and `readings` cuts one with the
-vocabulary in other ways. `protocol` is the interface of every
-encoder, and `gpt2` is GPT-2's tokenizer.
+`segments` and `segment_arrays` locate tokens in a text, `readings` cuts one with the vocabulary in
+other ways, and `prompt_end` finds the tokens that added text may change. `protocol` is what every
+encoder offers, and `gpt2` is GPT-2's tokenizer.
 """
 
 from typing import TYPE_CHECKING
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         gpt2_golden_cases,
         gpt2_golden_result,
     )
+    from bpe_core.tokenizer.prompt_end import UnstableEnd, unstable_end
     from bpe_core.tokenizer.protocol import (
         Encoder,
         NamedEncoder,

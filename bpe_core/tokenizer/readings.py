@@ -228,7 +228,7 @@ def merge_with_dropout(
 
     >>> table = TokenTable(vocab={0: b"a", 1: b"aa", 2: b"aaaa"}, merges=[(0, 0, 1), (1, 1, 2)])
     >>> [merge_with_dropout([0] * 4, table, 0.5, Random(seed)) for seed in range(3)]
-    [[1, 0, 0], [2], [2]]
+    [[1, 1], [0, 1, 0], [1, 1]]
     """
     n = len(symbols)
     ids = list(symbols)
