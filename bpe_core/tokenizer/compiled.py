@@ -51,6 +51,7 @@ from bpe_core.tokenizer.shared_blocks import (
     cut_blocks,
     join_sections,
     join_texts,
+    one_block,
 )
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.token_parts import (
@@ -180,6 +181,8 @@ class CompiledEncoder:
         """
         if self._pretokenizer.cut not in SCANNERS:
             return self._encode_by_regex(text, left_out)
+        if len(text) <= _PIECE:
+            return self._run(one_block([text]), left_out=left_out)[0]
         if n_threads is None:
             n_threads = _threads(len(text))
         blocks = cut_blocks(text, self._pretokenizer, _PIECE)
@@ -217,6 +220,8 @@ class CompiledEncoder:
             parts = [self._encode_by_regex(text) for text in texts]
             return _joined((part, np.array([len(part)])) for part in parts)
         n_characters = sum(map(len, texts))
+        if n_characters <= _PIECE:
+            return self._run(one_block(texts))
         n_threads = n_threads or _threads(n_characters)
         return self._encode_blocks(join_texts(texts, _PIECE), n_characters, n_threads)
 
@@ -303,7 +308,7 @@ class CompiledEncoder:
         return out[:size] if size >= 0 else None
 
     def _encode_by_regex(self, text: str, left_out: bytes = b"") -> Ids:
-        block, ends = _whole(text), byte_ends(text, self._pretokenizer)
+        block, ends = one_block([text]), byte_ends(text, self._pretokenizer)
         return self._run(*(_without(left_out, block, ends) if left_out else (block, ends)))[0]
 
     def _leave_out(
@@ -320,9 +325,13 @@ class CompiledEncoder:
             worker.grow()
         return _without(left_out, block, found[: reached[2]])
 
-    def _run(self, block: Block, ends: NDArray[np.int64] = _NO_ENDS) -> Encoded:
-        """Encode the sections of a block."""
+    def _run(
+        self, block: Block, ends: NDArray[np.int64] = _NO_ENDS, *, left_out: bytes = b""
+    ) -> Encoded:
+        """Encode the sections of a block, without the threads that blocks of a long text need."""
         with self._borrowed_worker() as worker:
+            if left_out:
+                block, ends = self._leave_out(left_out, block, worker)
             ids, section_ends = self._write(worker, block, ends)
             # A copy, because another thread may use the worker once it is given back.
             ids = ids.copy()
@@ -389,11 +398,6 @@ def _without(
     is_word = np.diff(moved, prepend=0) > 0
     signed = np.where(ends < 0, -moved, moved)
     return Block(text, np.array([0, text.size])), signed[is_word]
-
-
-def _whole(text: str) -> Block:
-    data = np.frombuffer(text.encode(), np.uint8)
-    return Block(data, np.array([0, data.size]))
 
 
 def _threads(n_bytes: int) -> int:

@@ -94,11 +94,16 @@ def join_texts(texts: Sequence[str], size: int) -> Iterator[Block]:
     for number, text in enumerate(texts, 1):
         n_characters += len(text)
         if n_characters >= size or number == len(texts):
-            yield _join(texts[first:number])
+            yield one_block(texts[first:number])
             first, n_characters = number, 0
 
 
-def _join(texts: Sequence[str]) -> Block:
+def one_block(texts: Sequence[str]) -> Block:
+    """Join texts into a block, in which each is a section.
+
+    >>> one_block(["hug", "pugs"]).bounds.tolist()
+    [0, 3, 7]
+    """
     if all(map(str.isascii, texts)):
         utf8 = ascii_in_place("".join(texts))
         lengths = map(len, texts)

@@ -56,6 +56,21 @@ def test_an_error_in_one_thread_ends_encoding_in_all(monkeypatch: pytest.MonkeyP
     assert encoder.encode("hug hugs " * 50, 3).tolist() == bpe.gpt2().encode("hug hugs " * 50)
 
 
+def test_a_short_text_is_encoded_without_what_threads_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError
+
+    encoder = CompiledEncoder(bpe.gpt2().table, GPT2)
+    monkeypatch.setattr(compiled, "Gathered", fail)
+    wanted = bpe.gpt2().encode("hug é hugs")
+    assert encoder.encode("hug é hugs").tolist() == wanted
+    assert encoder.encode("hug\t é hugs", left_out=b"\t").tolist() == wanted
+    ids, ends = encoder.encode_batch(["hug", "", " é hugs"])
+    assert (ids.tolist(), ends.tolist()) == (wanted, [2, 2, len(wanted)])
+
+
 def test_a_stopped_text_gives_out_no_more_blocks() -> None:
     waiting = Waiting(cut_blocks("hug hugs", GPT2, 2))
     assert waiting.take() is not None
