@@ -43,7 +43,18 @@ COUNT_WORDS = """(scene) => {
   };
   return words(scene);
 }"""
+# Notes, each time that scripts have run, in which scenes they changed what, and how many bars.
+NOTE_CHANGES = """(scene) => {
+  globalThis.changes = [];
+  new MutationObserver((records) => {
+    const elements = records.map(({ target }) => target).filter((one) => one instanceof Element);
+    const scenes = elements.map((one) => one.closest("section")?.id).filter(Boolean);
+    const bars = elements.filter((one) => one.matches(".ribbon path"));
+    globalThis.changes.push({ scenes: [...new Set(scenes)], bars: new Set(bars).size });
+  }).observe(scene.getRootNode(), { subtree: true, childList: true, attributes: true });
+}"""
 PHONE: ViewportSize = {"width": 390, "height": 844}
+TALL: ViewportSize = {"width": 1440, "height": 5000}
 
 
 @pytest.fixture
@@ -179,9 +190,33 @@ def test_how_far_to_go_is_counted_at_every_step(still_tab: Page) -> None:
     type_sentence(still_tab, own)
     expect(far.get_by_text("Shakespeare stands in")).to_be_hidden()
     expect(far.locator(".seen-bytes")).not_to_have_text("1,800 bytes")
-    sizes = [far.locator(f".{name}-bytes").inner_text() for name in ("seen", "unseen")]
+    sizes = [far.locator(f".{name}-bytes").text_content() or "" for name in ("seen", "unseen")]
     total = sum(int(size.removesuffix(" bytes").replace(",", "")) for size in sizes)
     assert total == len(own.encode())
+
+
+def test_each_part_of_the_work_is_bounded(still_tab: Page) -> None:
+    """A slow processor draws no two scenes in one task, and of the ribbons only what fuses."""
+    go_to_address(still_tab, "/")
+    cut = still_tab.get_by_role("region", name="The text is cut first")
+    cut.evaluate(NOTE_CHANGES)
+    still_tab.set_viewport_size(TALL)  # all scenes come near the view at the same time
+    slider = still_tab.get_by_role("slider", name="Merges", exact=True)
+    expect(slider).to_be_enabled()
+    merges = still_tab.get_by_role("region", name="The list of merges is the tokenizer")
+    type_sentence(still_tab, "she sells sea shells by the sea shore, she sells")
+    expect(merges.get_by_text("merges from your sentence")).to_be_visible()
+    expect(cut.get_by_role("listitem").first.locator(".unseen-text")).to_contain_text("she sells")
+    sees = still_tab.get_by_role("region", name="What a model sees")
+    expect(sees.locator(".back").first).to_be_attached()
+    changes = still_tab.evaluate("globalThis.changes.splice(0)")
+    assert {scene for change in changes for scene in change["scenes"]} >= {"list", "far", "model"}
+    assert max(len(change["scenes"]) for change in changes) == 1
+    # The last merge joins a pair that occurs once: in one row, or in two if a row ends there.
+    slider.press("ArrowLeft")
+    expect(slider).to_have_value("461")
+    bars = [change["bars"] for change in still_tab.evaluate("globalThis.changes")]
+    assert 0 < sum(bars) <= 6
 
 
 def test_a_model_is_given_the_ids_of_the_sentence(still_tab: Page) -> None:

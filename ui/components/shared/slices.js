@@ -20,6 +20,11 @@ export async function inSlices(work, signal, clock = browserClock) {
       const { done, value } = work.next();
       if (done) return value;
     }
-    await new Promise((resolve) => clock.after(() => resolve(null), 0));
+    await nextTask(clock);
   }
+}
+
+/** Wait for a task of its own, so that the page answers first. */
+export function nextTask(clock = browserClock) {
+  return new Promise((resolve) => clock.after(() => resolve(null), 0));
 }

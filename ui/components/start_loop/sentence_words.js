@@ -26,7 +26,6 @@ export class SentenceWords extends WordGrid {
 
   /** Break the lines where the characters reach the end of the list as it is now, and keep their heights. */
   breakLines() {
-    this.width = this.list.clientWidth;
     this.list.textContent = "";
     const whole = addPart(this.list, "ul", "line");
     for (const { item } of this.cells) {
@@ -34,7 +33,9 @@ export class SentenceWords extends WordGrid {
       whole.append(item);
     }
     this.draw(0, { marked: false });
+    // All is measured together, because each measuring after a change lays out the page again.
     const places = this.cells.map(({ item }) => item.getBoundingClientRect());
+    this.width = this.list.clientWidth;
     let line = whole;
     this.cells.forEach(({ item }, i) => {
       if (i && places[i].top > places[i - 1].top) line = addPart(this.list, "ul", "line");

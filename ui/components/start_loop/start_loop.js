@@ -17,7 +17,8 @@ import { stepOfTurn, Turn } from "./turn.js";
 
 /** @import { Pair } from "../merge_player/run.js"
     @import { Component } from "../shared/component.js"
-    @import { Door } from "./doors.js" */
+    @import { Door } from "./doors.js"
+    @import { LearnedRun } from "./learn.js" */
 
 /** @typedef {{ sentence: string, longest: number, doors: Door[] }} Given */
 
@@ -69,7 +70,7 @@ class StartLoop {
     this.playback.holds = HOLDS;
     this.stepOfTurn = -1;
     this.byKey = false;
-    this.playTimer = this.keepTimer = this.speakTimer = 0;
+    this.takeTimer = this.playTimer = this.keepTimer = this.speakTimer = 0;
     this.spoken = "";
     this.isHandled = false;
     this.isDraft = false;
@@ -88,11 +89,20 @@ class StartLoop {
 
   /** Learn the sentence in the field, and play it from its characters on. */
   take() {
+    this.#show(this.#learn());
+  }
+
+  #learn() {
     const { text, note } = cutSentence(this.field.value, this.given.longest);
+    return { text, note, run: learn(text, this.run.slots) };
+  }
+
+  /** @param {{ text: string, note: string, run: LearnedRun }} learned */
+  #show({ text, note, run }) {
     this.limit.textContent = [note, orderNote(text)].filter(Boolean).join(" ");
     this.playback.stop();
     this.text = text;
-    this.run = learn(text, this.run.slots);
+    this.run = run;
     carry({ text: this.field.value.slice(0, MAX_CARRIED), run: this.run });
     this.stepOfTurn = stepOfTurn(this.run);
     this.view.setRun(this.run, this.field.matches(":dir(rtl)"));
@@ -114,7 +124,7 @@ class StartLoop {
     this.ending.abort();
     this.observer.disconnect();
     this.playback.clearTimer();
-    for (const timer of [this.playTimer, this.keepTimer, this.speakTimer]) clearTimeout(timer);
+    for (const timer of [this.takeTimer, this.playTimer, this.keepTimer, this.speakTimer]) clearTimeout(timer);
   }
 
   // --- what the playback asks for ----------------------------------------------------------------
@@ -211,7 +221,12 @@ class StartLoop {
 
   #takeTyped() {
     this.isDraft = true;
-    this.take();
+    // In tasks after that of the key press: its letter is drawn first, and of fast presses only the last is learned.
+    clearTimeout(this.takeTimer);
+    this.takeTimer = setTimeout(() => {
+      const learned = this.#learn();
+      this.takeTimer = setTimeout(() => this.#show(learned));
+    });
   }
 
   /** @param {Left} state */

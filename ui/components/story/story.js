@@ -1,10 +1,11 @@
 // The scenes below the start page's first screen: the visitor's sentence, carried on. Each scene is made when it
-// comes near the view.
+// comes near the view, in a task of its own, so that scrolling stays smooth on a slow processor.
 
 import { followCarried, hearScenes } from "../shared/carried.js";
 import { find } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
 import { sampleLike } from "../shared/languages.js";
+import { nextTask } from "../shared/slices.js";
 import { writeDoors } from "../start_loop/doors.js";
 import { CutScene } from "./cut_scene.js";
 import { FarScene } from "./far_scene.js";
@@ -59,15 +60,19 @@ class Story {
     /** @type {Scene[]} */
     this.scenes = [];
     this.timer = 0;
+    /** @type {Promise<unknown>} */
+    this.turn = Promise.resolve();
     this.ending = new AbortController();
     const { signal } = this.ending;
     this.observer = new IntersectionObserver((entries) => {
       for (const { isIntersecting, target } of entries) {
         if (!isIntersecting || !(target instanceof HTMLElement)) continue;
         this.observer.unobserve(target);
-        const scene = makers[target.id](target);
-        this.scenes.push(scene);
-        scene.take(this.sentence);
+        this.#inTurn(() => {
+          const scene = makers[target.id](target);
+          this.scenes.push(scene);
+          this.#inTurn(() => scene.take(this.sentence));
+        });
       }
     }, { rootMargin: NEAR, scrollMargin: NEAR }); // the app scrolls in an element of its own
     for (const section of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("section"))) this.observer.observe(section);
@@ -87,7 +92,15 @@ class Story {
   #take(sentence) {
     this.sentence = sentence;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.scenes.forEach((scene) => scene.take(sentence)), REST);
+    this.timer = setTimeout(() => this.scenes.forEach((scene) => this.#inTurn(() => scene.take(sentence))), REST);
+  }
+
+  /** Do a part of the work in a task of its own, after those that wait already.
+      @param {() => unknown} part */
+  #inTurn(part) {
+    this.turn = this.turn.then(() => nextTask()).then(() => {
+      if (!this.ending.signal.aborted) part();
+    });
   }
 }
 
