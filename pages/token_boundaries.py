@@ -16,8 +16,10 @@ from ui.token_boundaries import (
     ChosenToken,
     conversation,
     file_messages,
+    five_ways,
     index_chosen,
     offer_examples,
+    prompt_end,
     read_file,
     story_columns,
 )
@@ -73,8 +75,9 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
         conversation.draw_shares(talk, reading)
         conversation.draw_learned(talk, reading)
     with st.container(key="boundaries_tokens"):
-        draw_tokens(chosen, reading, text, as_special=as_special, note=note)
+        draw_tokens(chosen, reading, text, allowed, note=note)
     story_columns(stored, reading, chosen.encoder)
+    five_ways(text, chosen.encoder, allowed)
 
 
 def draw_text() -> str:
@@ -103,7 +106,7 @@ def special_choice(text: str, chosen: Member) -> tuple[bool, str]:
 
 
 def draw_tokens(
-    chosen: Member, reading: OwnReading, text: str, *, as_special: bool, note: str = ""
+    chosen: Member, reading: OwnReading, text: str, allowed: tuple[str, ...], *, note: str = ""
 ) -> None:
     if not reading.is_all:
         st.warning(
@@ -111,6 +114,7 @@ def draw_tokens(
             "shown."
         )
     normalized_part(chosen.name, chosen.encoder, text, key="boundaries_normalized")
+    end = prompt_end(text, chosen.encoder, allowed)
     draw_token_view(
         reading.text,
         reading.packed,
@@ -119,7 +123,9 @@ def draw_tokens(
         name=chosen.name,
         special_note=note,
         code=[shelf.loading_line(chosen)],
-        allowed_special=as_special,
+        allowed_special=bool(allowed),
+        unsettled=end.first,
+        end_note=end.sentence,
         border_terms=definitions("Pre-token"),
         mark_terms=definitions("Mark"),
         key="boundaries_view",

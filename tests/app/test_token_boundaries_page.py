@@ -14,8 +14,8 @@ import bpe_core as bpe
 from bpe_core.formats import dumps
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.published import VARIABLE
-from bpe_core.tokenizer import NamedEncoder, gpt2
-from tests.app.pages import OpenApp, errors, in_address, page_text, sent
+from bpe_core.tokenizer import READERS, NamedEncoder, gpt2
+from tests.app.pages import OpenApp, errors, in_address, page_text, sent, sent_table
 from tests.foreign_models import described, library_encoder, word_piece
 from tests.oracles import TOKENIZERS, opened_by_name
 from tests.unit.test_token_view_packing import unpacked
@@ -362,3 +362,25 @@ def test_a_template_that_refuses_says_why_and_keeps_the_messages(
     app = open_app("token_boundaries", **choices)
     assert errors(app).endswith("refuses these messages: Roles must <b>alternate</b>")
     assert app.text_area(key="chat_text_0").value == "What are you?"
+
+
+def test_one_vocabulary_is_cut_in_five_ways_and_the_end_of_a_prompt_is_marked(
+    open_app: OpenApp,
+) -> None:
+    text = "hypopituitarism in Northamptonshire, th"
+    app = open_app("token_boundaries", text=text, tokenizer="GPT-2")
+    rows = sent_table(app, "The text as each reader cuts it")
+    notes = [row["note"] for row in rows["rows"]]
+    assert rows["rows"][0]["label"] == "Merges"
+    counts = [len(bpe.encode_by("gpt2", text, reader)) for reader in READERS]
+    assert [int(note.split()[0]) for note in notes] == counts
+    assert counts[3] < counts[0]
+    assert rows["rows"][0]["cells"][0]["rings"] == []
+    assert rows["rows"][3]["cells"][0]["rings"]
+    packed = view(app)
+    assert packed["unsettled"] == counts[0] - 1
+    assert "With “e” added, ␣th would be ␣the." in packed["end_note"]
+    app.slider(key="dropout").set_value(1.0).run()
+    rows = sent_table(app, "The text as each reader cuts it")
+    assert int(rows["rows"][4]["note"].split()[0]) == len(text)
+    assert errors(app) == ""

@@ -4,8 +4,8 @@ In: a file to open, and a token chosen in a text. Out: the visitor's text, how t
 pre-token was merged, and the training lines it comes from.
 
 Open `token_story` first, which draws how a token was made. `opened_file` offers examples and reads
-an uploaded file, and `conversation` renders messages by a chat template. `components/token_view`
-draws the text itself.
+an uploaded file, and `conversation` renders messages by a chat template. `readings` draws the text
+as other readers of the vocabulary cut it. `components/token_view` draws the text itself.
 """
 
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         offer_examples,
         read_file,
     )
+    from ui.token_boundaries.readings import five_ways, prompt_end
     from ui.token_boundaries.token_story import ChosenToken, index_chosen, story_columns
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -11,10 +11,13 @@ import { frameSharedCharacters, layTiles } from "../shared/word_tiles.js";
 
 /** @typedef {{ label: string, note: string, cells: Tiles[] }} Row */
 
+const NARROW_LABEL = 8; // in characters; on narrow screens, longer ones are above their tiles
+
 /** @param {Component<{ caption: string, columns: string[], rows: Row[] }>} component */
 export default function mountSymbolRows({ data, parentElement }) {
   parentElement.querySelector("table")?.remove();
-  const table = addPart(parentElement, "table", data.columns.length > 1 ? "several" : "");
+  const isNamed = data.rows.some((row) => row.label.length > NARROW_LABEL);
+  const table = addPart(parentElement, "table", data.columns.length > 1 ? "several" : isNamed ? "named" : "");
   addPart(table, "caption", "", data.caption);
   const hasNotes = data.rows.some((row) => row.note);
   if (data.columns.length) {

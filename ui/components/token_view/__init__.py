@@ -21,6 +21,8 @@ def draw_token_view(
     special_note: str,
     code: Sequence[str],
     allowed_special: bool,
+    unsettled: int | None = None,
+    end_note: str = "",
     border_terms: Sequence[tuple[str, str]] = (),
     mark_terms: Sequence[tuple[str, str]] = (),
     key: str,
@@ -30,8 +32,9 @@ def draw_token_view(
     `code` holds the Python lines that create `tokenizer`, for "Copy as Python". `special_note`
     states how special tokens were read; it is empty if the tokenizer has none. `chosen` is the
     segment whose details are shown first. When the visitor chooses another, a `token_origin` on
-    the page receives its index and the `stamp`. `border_terms` and `mark_terms` are explained
-    next to the switches for pre-token borders and for the spelling of the file.
+    the page receives its index and the `stamp`. Segments from `unsettled` on are dashed, since text
+    added to a prompt may change them; `end_note` says so. `border_terms` and `mark_terms` are
+    explained next to the switches for pre-token borders and for the spelling of the file.
     """
     _view(
         key=key,
@@ -43,6 +46,8 @@ def draw_token_view(
             "name": name,
             "special_note": special_note,
             "code": list(code),
+            "unsettled": unsettled,
+            "end_note": end_note,
             "code_options": ', allowed_special="all"' if allowed_special else "",
             "border_terms": list(border_terms),
             "mark_terms": list(mark_terms),

@@ -72,7 +72,7 @@ export class BlockPainter {
   /** @param {ParentNode} parent
       @param {number} i */
   #addToken(parent, i) {
-    const { ids, about, slots, startsPretoken } = this.tokens;
+    const { ids, about, slots, startsPretoken, unsettled } = this.tokens;
     const element = addPart(parent, "span", "token");
     const id = ids[i];
     element.dataset.i = String(i);
@@ -83,6 +83,7 @@ export class BlockPainter {
       element.classList.add(about.get(id)?.special ? "special" : coloured ? `slot-${slots[i]}` : "agreed");
     }
     if (startsPretoken(i)) element.classList.add("starts");
+    if (i >= unsettled) element.classList.add("unsettled");
     return element;
   }
 

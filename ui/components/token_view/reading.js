@@ -36,7 +36,7 @@ import { runningSlots } from "../shared/colours.js";
 /** A text's tokens and their properties; an id is -1 for text in no token.
     @typedef {Places & { text: string, ids: Int32Array, n: number, about: Map<number, Known>,
       slots: Uint8Array, order: Uint32Array, marker: string | null, nMerges: number | null, normalizes: boolean,
-      startsPretoken: (i: number) => boolean }} Tokens */
+      unsettled: number, startsPretoken: (i: number) => boolean }} Tokens */
 
 const MIN_TOKENS_PER_BLOCK = 200;
 const MAX_TOKENS_PER_BLOCK = 2000;
@@ -90,8 +90,9 @@ export function placeTokens(text, lengths) {
 
 /** @param {string} text
     @param {PackedTokens} packed
+    @param {number | null} [unsettled] The first token that text added to a prompt may change.
     @returns {Tokens} */
-export function readTokens(text, packed) {
+export function readTokens(text, packed, unsettled) {
   const { table } = packed;
   const packedIds = unpackNumbers(packed.ids);
   const ids = new Int32Array(packedIds.length);
@@ -108,6 +109,7 @@ export function readTokens(text, packed) {
     marker: table.marker,
     nMerges: table.n_merges,
     normalizes: table.normalizes,
+    unsettled: unsettled ?? Infinity,
     startsPretoken: (i) => ((starts[i >> 3] >> (7 - (i & 7))) & 1) === 1,
   };
 }

@@ -26,6 +26,8 @@ import { blockCuts, cutCharacters, readTokens } from "./reading.js";
     @property {number | null} chosen
     @property {string} name
     @property {string} special_note
+    @property {number | null} [unsettled] The first token that text added to a prompt may change.
+    @property {string} [end_note] Says so.
     @property {string[]} code
     @property {string} code_options
     @property {Term[]} border_terms Explained next to the switch for borders.
@@ -71,6 +73,7 @@ class TokenView {
     this.#addSwitch(borders, "Pre-token borders", false, (on) => this.scroller.classList.toggle("borders", on));
     addHelp(borders, data.border_terms);
     this.remarks = addPart(reading, "p", "aside remarks");
+    this.endNote = addPart(reading, "p", "aside remarks");
     this.ids = addPart(reading, "div", "ids");
     this.ids.tabIndex = 0;
     this.ids.setAttribute("role", "group");
@@ -87,7 +90,7 @@ class TokenView {
     this.ending = new AbortController();
     this.details = new DetailsPanel(columns, this.root, this.ending.signal);
     this.data = data;
-    this.tokens = readTokens(data.text, data.packed);
+    this.tokens = readTokens(data.text, data.packed, data.unsettled);
     this.cuts = cutCharacters(this.tokens);
     this.counts = countTokens(this.tokens);
     this.pane = this.#makePane();
@@ -104,7 +107,7 @@ class TokenView {
     const scrollTop = this.data.text === data.text ? this.scroller.scrollTop : 0;
     this.data = data;
     this.pane.destroy();
-    this.tokens = readTokens(data.text, data.packed);
+    this.tokens = readTokens(data.text, data.packed, data.unsettled);
     this.cuts = cutCharacters(this.tokens);
     this.counts = countTokens(this.tokens);
     this.pane = this.#makePane();
@@ -204,6 +207,8 @@ class TokenView {
       part.append(` ${unit}`);
     }
     this.remarks.textContent = listRemarks(this.counts, this.cuts.length, this.data.special_note, this.tokens, describeLegend(this.tokens));
+    this.endNote.textContent = this.data.end_note ?? "";
+    this.endNote.hidden = !this.data.end_note;
     this.spelling.hidden = !hasSpelling(this.tokens.about);
     this.copied.textContent = "";
   }
