@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from bpe_core.diagnosis.merge_differences import Candidate, LiveMerges, MergeDifferences
+from bpe_core.diagnosis.merge_differences import Candidate, LiveMerges, MergeDifferences, ShouldStop
 from bpe_core.errors import BpeError
 from bpe_core.pretokenizers import CutComparison, Spaces, compare_cuts
 from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, to_encoder
@@ -250,12 +251,15 @@ def diff(
     a: Encoder | Trained | str | os.PathLike[str],
     b: Encoder | Trained | str | os.PathLike[str],
     on: Corpus | str | None = None,
+    *,
+    should_stop: ShouldStop | None = None,
 ) -> Diff:
     """Compare two tokenizers: the proof that they are equal, or a text on which they are not.
 
     Each is an encoder, a training run, a path or a name. The text `on` is a corpus or a str, on
     which tokens are counted too. Texts are compared both with special tokens as ordinary text and
-    recognised. Raises what `open_encoder` and `encode` raise.
+    recognised. Raises what `open_encoder` and `encode` raise, and CancelledError once `should_stop`
+    returns True; it is called with how many merges were looked at, and of how many.
 
     >>> import bpe_core as bpe
     >>> vocab = dict(enumerate([b"a", b"b", b"c", b"ab", b"bc"]))
@@ -268,7 +272,7 @@ def diff(
     'equal (same file form)'
     """
     one, other = _Side(_unwrapped(to_encoder(a))), _Side(_unwrapped(to_encoder(b)))
-    pair = _Pair(one, other)
+    pair = _Pair(one, other, should_stop)
     ids = pair.answer(with_ids=True)
     tokens = ids if ids.equal is not False else pair.answer(with_ids=False)
     costs = None
@@ -281,7 +285,7 @@ def diff(
         tokens=tokens,
         steps=pair.steps,
         vocabulary=_compare_vocabularies(one.encoder, other.encoder),
-        merges=_compare_merges(one.live, other.live),
+        merges=None if pair.differences is None else _compare_merges(pair.differences),
         costs=costs,
     )
 
@@ -366,8 +370,9 @@ class _Side:
 class _Pair:
     """Two tokenizers, and the search for a text that they encode differently."""
 
-    def __init__(self, one: _Side, other: _Side) -> None:
+    def __init__(self, one: _Side, other: _Side, should_stop: ShouldStop | None) -> None:
         self.one, self.other = one, other
+        self._should_stop = should_stop
         self._n_texts = 0
 
     @cached_property
@@ -384,6 +389,14 @@ class _Pair:
             for name in names
             if one.get(name) != other.get(name)
         )
+
+    @cached_property
+    def differences(self) -> MergeDifferences | None:
+        """How the merges differ; None if another library runs one of the two."""
+        one, other = self.one.live, self.other.live
+        if one is None or other is None:
+            return None
+        return MergeDifferences(one, other, self._should_stop)
 
     @cached_property
     def cuts(self) -> CutComparison | None:
@@ -443,8 +456,15 @@ class _Pair:
 
     # Texts that differ
 
+    def _look(self) -> None:
+        if self.differences is not None:
+            self.differences.look()
+        elif self._should_stop is not None and self._should_stop(0, 0):
+            raise CancelledError
+
     def differs(self, text: str, *, with_ids: bool, special: bool = False) -> Witness | None:
         """Return a text as a witness, or None if both encode it alike."""
+        self._look()
         self._n_texts += 1
         one, other = self.one.ids(text, special=special), self.other.ids(text, special=special)
         if one == other and with_ids:
@@ -458,6 +478,7 @@ class _Pair:
         """Return the shortest text, of the first thousands that have one, which differs."""
         waiting = iter(texts)
         while batch := list(islice(waiting, 8_192)):
+            self._look()
             self._n_texts += len(batch)
             found: list[str] = []
             results = zip(batch, self.one.batch(batch), self.other.batch(batch), strict=True)
@@ -498,12 +519,12 @@ class _Pair:
     # Where the merges differ
 
     def _search_merges(self, *, with_ids: bool) -> _Search:
-        one, other = self.one.live, self.other.live
-        if one is None or other is None:
-            library = self.one.encoder if one is None else self.other.encoder
+        found = self.differences
+        if found is None:
+            library = (self.one if self.one.live is None else self.other).encoder
             return _Search(why=f"{library.engine} runs one of them, so texts were tried.")
-        found = MergeDifferences(one, other, with_ids=with_ids)
-        if one.ranks.keys() == other.ranks.keys() and not found.singles:
+        one, other = found.one, found.other
+        if one.ranks.keys() == other.ranks.keys() and not found.singles(with_ids=with_ids):
             is_clear = one.is_clear and other.is_clear
             same_order = is_clear and list(one.ranks) == list(other.ranks)
         else:
@@ -528,7 +549,9 @@ class _Pair:
             if best is not None and last >= _size(best.text):
                 break
             candidates = [
-                each for each in differences.up_to(most) if len(each.word) > last or not each.word
+                each
+                for each in differences.up_to(most, with_ids=with_ids)
+                if len(each.word) > last or not each.word
             ]
             last = most
             for candidate in candidates:
@@ -800,14 +823,11 @@ def _compare_vocabularies(one: Encoder, other: Encoder) -> VocabularyChanges:
     )
 
 
-def _compare_merges(one: LiveMerges | None, other: LiveMerges | None) -> MergeChanges | None:
-    if one is None or other is None:
-        return None
-    both = [pair for pair in one.ranks if pair in other.ranks]
-    moved = MergeDifferences(one, other, with_ids=False).moved
+def _compare_merges(differences: MergeDifferences) -> MergeChanges:
+    mine, theirs = differences.one.ranks, differences.other.ranks
     return MergeChanges(
-        n_kept=len(both),
-        gone=tuple(pair for pair in one.ranks if pair not in other.ranks),
-        new=tuple(pair for pair in other.ranks if pair not in one.ranks),
-        n_moved=sum(pair in one.ranks and pair in other.ranks for pair in moved),
+        n_kept=len(mine.keys() & theirs.keys()),
+        gone=tuple(pair for pair in mine if pair not in theirs),
+        new=tuple(pair for pair in theirs if pair not in mine),
+        n_moved=sum(pair in mine and pair in theirs for pair in differences.moved),
     )

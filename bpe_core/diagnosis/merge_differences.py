@@ -24,8 +24,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError
 from functools import cached_property
+from itertools import takewhile
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -36,20 +38,19 @@ from bpe_core.tokenizer import Tokenizer, stay_apart
 _MAX_PAIRS: Final = 3_000_000
 """The most pairs of tokens that are tried for one length; then a search is not a proof."""
 _NEVER: Final = 1 << 60
+_MERGES_PER_LOOK: Final = 256
+ShouldStop = Callable[[int, int], bool]
+"""Called with how many merges were looked at, and of how many; True ends the search."""
 
 
 class Candidate(NamedTuple):
     """One token, or two neighbours, of one of two tokenizers, which the other does not have."""
 
-    tokens: tuple[bytes, ...]
+    word: bytes
+    """The bytes of the tokens."""
     ids: tuple[int, ...]
     in_first: bool
     """True if the first tokenizer has it."""
-
-    @property
-    def word(self) -> bytes:
-        """The bytes of the tokens."""
-        return b"".join(self.tokens)
 
 
 class LiveMerges:
@@ -166,44 +167,58 @@ class MergeDifferences:
     ...     Tokenizer(vocab=vocab, merges=merges, pretokenizer="none")
     ...     for merges in ([(0, 1, 3), (1, 2, 4)], [(1, 2, 4), (0, 1, 3)])
     ... )
-    >>> found = MergeDifferences(LiveMerges(one), LiveMerges(other), with_ids=True)
-    >>> found.proves, found.up_to(8)[0].tokens
-    (True, (b'ab', b'c'))
+    >>> found = MergeDifferences(LiveMerges(one), LiveMerges(other))
+    >>> found.proves, found.up_to(8, with_ids=True)[0].word
+    (True, b'abc')
     """
 
-    def __init__(self, one: LiveMerges, other: LiveMerges, *, with_ids: bool) -> None:
+    def __init__(
+        self, one: LiveMerges, other: LiveMerges, should_stop: ShouldStop | None = None
+    ) -> None:
         self.one, self.other = one, other
-        self.with_ids = with_ids
-        """True if a token with another id is a difference."""
+        self._should_stop = should_stop
         self.complete = True
         """False once pairs were too many to try all."""
+        self._n_looked = 0
+        self._singles: dict[bool, list[Candidate]] = {}
+        self._neighbours: dict[int, list[Candidate]] = {}
+        """By the most bytes of a word."""
 
     @property
     def proves(self) -> bool:
         """True if finding nothing proves that there is nothing."""
         return self.complete and self.one.exact and self.other.exact
 
-    @cached_property
-    def singles(self) -> list[Candidate]:
-        """The tokens, alone, that the two do not share, the shortest first."""
+    def singles(self, *, with_ids: bool) -> list[Candidate]:
+        """Return the tokens, alone, that the two do not share, the shortest first.
+
+        With `with_ids`, a token with another id is one of them.
+        """
         found = set[Candidate]()
         for mine, theirs, in_first in ((self.one, self.other, True), (self.other, self.one, False)):
-            for kind in ("ids", "fallback", "words"):
-                own: Mapping[bytes, int] = getattr(mine, kind)
-                others: Mapping[bytes, int] = getattr(theirs, kind)
+            for own, others in (
+                (mine.ids, theirs.ids),
+                (mine.fallback, theirs.fallback),
+                (mine.words, theirs.words),
+            ):
                 found |= {
-                    Candidate((token,), (id,), in_first)
+                    Candidate(token, (id,), in_first)
                     for token, id in own.items()
-                    if token not in others or (self.with_ids and others[token] != id)
+                    if token not in others or (with_ids and others[token] != id)
                 }
-        return sorted(found, key=lambda each: (len(each.word), each.word, not each.in_first))
+        return sorted(found, key=_by_length)
 
-    def up_to(self, most: int) -> list[Candidate]:
+    def up_to(self, most: int, *, with_ids: bool) -> list[Candidate]:
         """Return what differs in words of at most `most` bytes, the shortest first."""
-        singles = [each for each in self.singles if len(each.word) <= most]
-        found = [*singles, *self._pairs(self.one, self.other, most, in_first=False)]
-        found += self._pairs(self.other, self.one, most, in_first=True)
-        return sorted(found, key=lambda each: (len(each.word), each.word, not each.in_first))
+        if with_ids not in self._singles:
+            self._singles[with_ids] = self.singles(with_ids=with_ids)
+        if most not in self._neighbours:
+            self._neighbours[most] = [
+                *self._pairs(self.one, self.other, most, in_first=False),
+                *self._pairs(self.other, self.one, most, in_first=True),
+            ]
+        singles = takewhile(lambda each: len(each.word) <= most, self._singles[with_ids])
+        return sorted([*singles, *self._neighbours[most]], key=_by_length)
 
     @cached_property
     def longest(self) -> int:
@@ -240,25 +255,25 @@ class MergeDifferences:
     def _reordered(self) -> tuple[frozenset[bytes], frozenset[bytes]]:
         """The tokens at which merges meet in another order: at the end of one, at the beginning."""
         near = {part for pair in self.moved for part in pair}
-        found: list[frozenset[bytes]] = []
-        for place in (1, 0):
-            orders: list[dict[bytes, list[tuple[bytes, bytes]]]] = []
-            for live in (self.one, self.other):
-                # Of these merges, some join the token within l, and some across the border.
-                order: dict[bytes, list[tuple[bytes, bytes]]] = defaultdict(list)
-                for pair in live.ranks:
-                    for part in near.intersection(pair) if near else ():
+        orders: list[dict[bytes, list[tuple[bytes, bytes]]]] = []
+        for live in (self.one, self.other):
+            # Of these merges, some join the token within l, and some across the border.
+            order: dict[bytes, list[tuple[bytes, bytes]]] = defaultdict(list)
+            for pair in live.ranks if near else ():
+                for part in {*pair}:
+                    if part in near:
                         order[part].append(pair)
-                orders.append(order)
-            found.append(
-                frozenset(
-                    part
-                    for part in near
-                    if orders[0][part] != orders[1][part]
-                    and any(pair[place] == part for order in orders for pair in order[part])
-                )
+            orders.append(order)
+        changed = [part for part in near if orders[0][part] != orders[1][part]]
+        ends, beginnings = (
+            frozenset(
+                part
+                for part in changed
+                if any(pair[place] == part for order in orders for pair in order[part])
             )
-        return found[0], found[1]
+            for place in (1, 0)
+        )
+        return ends, beginnings
 
     @cached_property
     def _suspects(self) -> tuple[list[tuple[bytes, bytes]], list[tuple[bytes, bytes]]]:
@@ -271,16 +286,25 @@ class MergeDifferences:
             ends, beginnings = self._reordered
             suspects: list[tuple[bytes, bytes]] = []
             for pair, rank in one.ranks.items():
+                if self._n_looked % _MERGES_PER_LOOK == 0:
+                    self.look()
+                self._n_looked += 1
                 if is_quiet and pair[0] not in ends and pair[1] not in beginnings:
                     continue
                 their_rank = other.ranks.get(pair)
                 if their_rank is None or any(
-                    self._changes(pair[place], place, rank, their_rank, sides, their_sides)
-                    for place in (0, 1)
+                    self._changes(pair[side], side, rank, their_rank, sides, their_sides)
+                    for side in (0, 1)
                 ):
                     suspects.append(pair)
             found.append(suspects)
         return found[0], found[1]
+
+    def look(self) -> None:
+        """Report how many merges were looked at; raise CancelledError if it should stop."""
+        n = len(self.one.ranks) + len(self.other.ranks)
+        if self._should_stop is not None and self._should_stop(self._n_looked, n):
+            raise CancelledError
 
     def _pairs(
         self, one: LiveMerges, other: LiveMerges, most: int, *, in_first: bool
@@ -293,6 +317,7 @@ class MergeDifferences:
         seen = set[tuple[bytes, bytes]]()
         tried = 0
         for pair in self._suspects[1 if in_first else 0]:
+            self.look()
             x, y = pair
             if len(x) + len(y) > most:
                 continue
@@ -319,7 +344,7 @@ class MergeDifferences:
                         if (left, right) not in seen and other.stay_apart(left, right):
                             seen.add((left, right))
                             ids = other.ids[left], other.ids[right]
-                            yield Candidate((left, right), ids, in_first)
+                            yield Candidate(left + right, ids, in_first)
 
     def _changes(
         self,
@@ -333,12 +358,14 @@ class MergeDifferences:
         """Return True if U (place 0) or V (place 1) of a merge that both have may differ."""
         is_moved = token in self._reordered[place]
         rebuilt = self._rebuilt[place]
+        if token in rebuilt:
+            return True
         if not is_moved and not rebuilt:
             return False
         after = sides[place].after(token, rank)
         if is_moved and set(after) != set(their_sides[place].after(token, their_rank)):
             return True
-        return token in rebuilt or not rebuilt.isdisjoint(after)
+        return not rebuilt.isdisjoint(after)
 
     @staticmethod
     def _kept_apart(
@@ -350,6 +377,10 @@ class MergeDifferences:
             for token, side, most in zip(pair, sides, room, strict=True)
         )
         return left, right
+
+
+def _by_length(candidate: Candidate) -> tuple[int, bytes, bool]:
+    return len(candidate.word), candidate.word, not candidate.in_first
 
 
 _NONE: Final[tuple[int, bytes, bytes]] = (_NEVER, b"", b"")

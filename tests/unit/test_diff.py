@@ -6,6 +6,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
-from bpe_core.diagnosis import diff
+from bpe_core.diagnosis import diff, merge_differences
 from bpe_core.diagnosis.differences import describe_spaces
 from bpe_core.diagnosis.merge_differences import LiveMerges, MergeDifferences
 from bpe_core.formats import dumps, list_live_merges
@@ -282,9 +283,38 @@ def test_the_same_tokens_with_other_ids_are_told_apart() -> None:
 
 def test_no_pairs_are_looked_for_among_words_of_one_byte() -> None:
     live = [LiveMerges(each) for each in (make("a+b", "b+c"), make("b+c", "a+b"))]
-    found = MergeDifferences(*live, with_ids=False)
-    assert (found.up_to(1), "moved" in vars(found)) == (found.singles, False)
-    assert ([each.word for each in found.up_to(3)][:1], "moved" in vars(found)) == ([b"abc"], True)
+    found = MergeDifferences(live[0], live[1])
+    for most, words, looked in ((1, [], False), (3, [b"abc"], True)):
+        candidates = found.up_to(most, with_ids=False)
+        assert [each.word for each in candidates][:1] == words
+        assert ("moved" in vars(found)) == looked
+
+
+def test_merges_are_put_in_order_once_for_ids_tokens_and_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[int] = []
+
+    def counted(numbers: list[int]) -> list[int]:
+        calls.append(len(numbers))
+        return rise(numbers)
+
+    rise = merge_differences._longest_rise
+    monkeypatch.setattr(merge_differences, "_longest_rise", counted)
+    found = diff(make("a+b", "b+c"), make("b+c", "a+b"))
+    assert (found.tokens.equal, found.merges and found.merges.n_moved, calls) == (False, 1, [2])
+
+
+def test_a_comparison_says_how_far_it_is_and_ends_when_asked() -> None:
+    one, other = make("a+b", "b+c"), make("b+c", "a+b")
+    told: list[tuple[int, int]] = []
+    diff(one, other, should_stop=lambda done, of: bool(told.append((done, of))))
+    assert {of for _, of in told} == {4}
+    assert told == sorted(told)
+    assert (told[0], told[-1]) == ((0, 4), (4, 4))
+    for n in (0, 4):
+        with pytest.raises(CancelledError):
+            diff(one, other, should_stop=lambda done, _, n=n: done == n)
 
 
 def test_merges_that_the_cut_keeps_apart_are_no_difference() -> None:
