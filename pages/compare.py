@@ -13,12 +13,14 @@ from ui.compare import (
     choose_evaluation,
     compare_on,
     costs_part,
+    differences_part,
     figures_part,
     languages_part,
     method_line,
     parts_part,
     passage_part,
     record_button,
+    structure_section,
     terms_part,
     verdict_part,
     whole_text_card,
@@ -31,6 +33,7 @@ from ui.tokenizers import Member, add_button, draw_shelf_problems, shelf
 PARTS: Final[Mapping[str, Sequence[str]]] = {
     "Verdict": (),
     "Passage": ("word",),
+    "What differs": ("differs_from",),
     "Figures": (),
     "Terms and cost": (
         "terms",
@@ -56,6 +59,9 @@ def compare(stored: StoredRun) -> None:
     if len(members) < 2:
         st.info("Nothing to compare with yet. Add a tokenizer.")
         add_button(stored)
+    elif part == "What differs":
+        differences_part(members)
+        add_button(stored)
     elif part == "Languages":
         languages_part(stored, members)
     else:
@@ -80,6 +86,7 @@ def compare_text(
         passage_part(stored, members, evaluation, comparison)
     elif part == "Figures" and compared is not None:
         figures_part(stored, compared, members, where)
+        structure_section(members)
     elif part == "Terms and cost":
         terms_part(members)
         if comparison is not None:

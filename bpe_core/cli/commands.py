@@ -10,7 +10,7 @@ import click
 
 from bpe_core import __version__
 from bpe_core.cli.adapt import extend, replace, shrink
-from bpe_core.cli.compare import compare
+from bpe_core.cli.compare import compare, structure
 from bpe_core.cli.diagnose import check, diff
 from bpe_core.cli.encode import chat, decode, encode, encode_corpus
 from bpe_core.cli.experiment import experiment
@@ -91,6 +91,7 @@ for command in (
     check,
     compare,
     diff,
+    structure,
     experiment,
     inspect,
     convert,

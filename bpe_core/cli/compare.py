@@ -1,8 +1,8 @@
-"""The command `bpe compare`."""
+"""The commands `bpe compare` and `bpe structure`."""
 
 from __future__ import annotations
 
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,14 +13,14 @@ from bpe_core.cli.options import json_option
 from bpe_core.cli.outputs import Bar, print_json
 from bpe_core.cli.results import describe_gain, describe_held_out
 from bpe_core.cli.sources import takes_sources
-from bpe_core.cli.support import load_encoder
+from bpe_core.cli.support import load_encoder, read_text
 from bpe_core.errors import ConfigError, FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bpe_core.cli.sources import Sources
-    from bpe_core.comparison import TokenizerMetrics, TokenSaving
+    from bpe_core.comparison import Structure, TokenizerMetrics, TokenSaving
     from bpe_core.tokenizer import Encoder, NamedEncoder
 
 
@@ -123,6 +123,73 @@ def compare(
             click.echo(f"  {carried}")
     if len(names) > 1 and found.blocks is not None:
         click.echo(found.blocks.method)
+
+
+@click.command()
+@click.argument("tokenizers", metavar="TOKENIZER...", nargs=-1, required=True)
+@click.option(
+    "--text",
+    "text_file",
+    metavar="FILE",
+    help="The text whose characters are looked at.  [default: a sample of many languages]",
+)
+@click.option(
+    "--code",
+    "code_file",
+    metavar="FILE",
+    help="The code whose names and indentations are looked at.  [default: a short sample]",
+)
+@json_option
+def structure(
+    tokenizers: tuple[str, ...], text_file: str | None, code_file: str | None, *, as_json: bool
+) -> None:
+    """Measure how tokenizers cut numbers, code and characters.
+
+    The figures describe a tokenizer, and rank none: a model can learn most cuts that are always the
+    same. docs/check.md defines them.
+
+    The exit status is 0, and 1 after an error.
+
+    \b
+    Examples:
+      $ bpe structure gpt2 mine.json
+      $ bpe structure gpt2 --text notes.txt --json
+    """
+    from bpe_core.comparison import CODE, distinct_ends
+    from bpe_core.comparison import structure as measure
+    from bpe_core.corpus import load_sample
+
+    if text_file == "-" == code_file:
+        raise ConfigError("Only one of --text and --code can be standard input. Name a file.")
+    sample = "".join(load_sample("multilingual").documents) if text_file is None else ""
+    text = sample if text_file is None else read_text(text_file)
+    code = CODE if code_file is None else read_text(code_file)
+    found: list[Structure] = []
+    with Bar() as bar:
+        for name in tokenizers:
+            bar.show("Measuring", len(found), len(tokenizers))
+            found.append(measure(load_encoder(name, None, ()), text, code))
+    if as_json:
+        named = zip(tokenizers, found, strict=True)
+        print_json({"tokenizers": [{"tokenizer": name, **one.to_dict()} for name, one in named]})
+        return
+    shares = {
+        "numbers in groups of three": [each.groups_of_three for each in found],
+        "agreement with those groups": [each.group_f1 for each in found],
+        "names in code kept whole": [each.identifiers_whole for each in found],
+        "indentations kept whole": [each.indentation_whole for each in found],
+        "characters beyond ASCII cut": [each.characters_cut for each in found],
+    }
+    _print_table(
+        [
+            ("", *map(printable, distinct_ends(tokenizers))),
+            ("ways to cut 0 to 9999", *(f"{each.number_cuts:,}" for each in found)),
+            *(
+                (name, *(_or_dash(nan if each is None else each, ".1%") for each in values))
+                for name, values in shares.items()
+            ),
+        ]
+    )
 
 
 def _compare_languages(

@@ -79,7 +79,7 @@ if TYPE_CHECKING:
         difference,
         ratio_interval,
     )
-    from bpe_core.comparison.structures import Structure, structure
+    from bpe_core.comparison.structures import CODE, Structure, structure
     from bpe_core.comparison.terms import (
         TermCut,
         TermCuts,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 import bpe_core as bpe
 from bpe_core.comparison import compare, compute_gain
 from bpe_core.corpus import load_sample
+from bpe_core.diagnosis import Answer, Witness
 from bpe_core.tokenizer import gpt2, gpt2_golden_result
 from tests.app.pages import (
     OpenApp,
@@ -23,7 +25,12 @@ from tests.app.pages import (
     upload,
 )
 from tests.app.stored import store, store_hugs
+from tests.app.training import draw_after, known_work
+from tests.waiting import OfKind
 from ui.compare import compared, language_costs, passage, terms
+from ui.compare.differences import DIFF, found_differences, leading_sentence
+from ui.compare.figures import STRUCTURE, measured_structures
+from ui.look import counted
 from ui.storage import (
     SAMPLE_RUN_ID,
     Trained,
@@ -31,7 +38,7 @@ from ui.storage import (
     load_run,
     store_run,
 )
-from ui.tokenizers import money
+from ui.tokenizers import money, shelf
 
 
 def test_the_figures_match_the_core_on_held_out_text(open_app: OpenApp) -> None:
@@ -160,6 +167,57 @@ def test_only_the_chosen_part_is_computed_and_drawn(
     for part in ("Verdict", "Figures"):
         app = open_app("compare", part=part)
         assert not app.error
+
+
+def test_what_differs_is_shown_with_both_cuts_and_in_the_record(open_app: OpenApp) -> None:
+    app = open_app("compare", part="What differs")
+    draw_after(app, OfKind(DIFF), known_work(DIFF))
+    assert not app.error
+    own = load_run(SAMPLE_RUN_ID).run.tokenizer
+    found = bpe.diff(own, gpt2())
+    witness = found.tokens.witness
+    assert witness is not None
+    n = counted(len(witness.text.encode()), "byte")
+    assert sentence(app) == f"Your tokenizer and GPT-2 cut a text of {n} into other tokens."
+    rows = sent_table(app, "Both tokenizers on")["rows"]
+    assert [row["cells"][0]["ids"] for row in rows] == [list(ids or ()) for ids in witness.ids]
+    counts = dict(row[:2] for row in sent_table(app, "Tokens and merges")["rows"])
+    assert counts["Tokens only of GPT-2"][0] == f"{len(found.vocabulary.new):,}"
+    steps = [row[:2] for row in sent_table(app, "Steps that are not")["rows"]]
+    assert [name for name, _ in steps] == [name for name, _, _ in found.steps]
+    app.segmented_control(key="part").set_value("Figures").run()
+    measured = draw_after(app, OfKind(STRUCTURE), known_work(STRUCTURE)).result
+    assert measured is not None
+    text = "".join(load_sample("multilingual").documents)
+    wanted = [bpe.structure(each, text) for each in (own, gpt2())]
+    assert [*measured.values()] == wanted
+    shown = dict(row[:2] for row in sent_table(app, "How what has a structure")["rows"])
+    assert shown["Ways to cut 0 to 9999"] == [f"{each.number_cuts:,}" for each in wanted]
+    assert shown["Characters cut"] == [f"{each.characters_cut:.0%}" for each in wanted]
+    members = shelf.members(load_run(SAMPLE_RUN_ID))
+    ((other, kept),) = found_differences(members)
+    assert (other.name, kept.witness) == ("GPT-2", found.witness)
+    structures = measured_structures(members)
+    assert structures is not None
+    assert structures["GPT-2"] == wanted[1].to_dict()
+
+
+def test_the_answer_is_said_in_words_without_claiming_more_than_is_known() -> None:
+    same = bpe.diff(gpt2(), gpt2())
+    said, aside = leading_sentence("A", "B", same)
+    assert "".join(text for text, _ in said) == "A and B give every text the same ids."
+    assert aside == same.why
+    tried = Answer("no difference found", "A library runs one of them.", None, 1_234)
+    said, aside = leading_sentence("A", "B", replace(same, ids=tried, tokens=tried))
+    words = "".join(text for text, _ in said)
+    assert words == "A and B give the same ids to all of 1,234 texts that were tried."
+    assert aside.startswith("That proves nothing.")
+    special = Witness("<x>", True, ((1,), None), ((b"<x>",), None))
+    answer = Answer("different (witness)", "", special)
+    said, aside = leading_sentence("A", "B", replace(same, ids=answer, tokens=same.tokens))
+    assert "".join(text for text, _ in said) == "A and B give a text of 3 bytes other ids."
+    for part in ("a shorter one may differ", "special tokens", "only have other ids"):
+        assert part in aside
 
 
 FILES = {

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import random
+import re
+from pathlib import Path
+
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import bpe_core as bpe
 from bpe_core.comparison.structures import CODE
 from bpe_core.tokenizer import Tokenizer, gpt2
+from tests.commands import run
 from tests.new_process import ROOT
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
@@ -60,6 +68,77 @@ def test_names_indentation_and_characters() -> None:
     half = bpe.structure(of_pairs("bun"), "", "bun hug")
     assert half.identifiers_whole == 0.5
     assert ("hug", ("h", "u", "g")) in half.examples
+
+
+def numpy_figures(tokenizer: Tokenizer, text: str, code: str) -> list[float]:
+    """Return the figures by their definitions, from the ends of tokens alone."""
+
+    def ends(text: str) -> NDArray[np.int64]:
+        tokens = [tokenizer.vocab[id] for id in tokenizer.encode(text)]
+        return np.cumsum([len(token) for token in tokens])
+
+    cuts = {tuple(np.diff(ends(str(number)), prepend=0)) for number in range(10_000)}
+    right, found, wanted, common = 0, 0, 0, 0
+    chosen = random.Random(0)
+    for length in range(4, 10):
+        for _ in range(100):
+            number = str(chosen.randrange(10 ** (length - 1), 10**length))
+            borders, commas = ends(number)[:-1], np.arange(length - 3, 0, -3)[::-1]
+            right += np.array_equal(borders, commas)
+            found, wanted = found + len(borders), wanted + len(commas)
+            common += len(np.intersect1d(borders, commas))
+    widths = np.array([len(character.encode()) for character in code])
+    at = np.append(0, np.cumsum(widths))
+    borders = np.append(0, ends(code))
+    spans = [match.span() for match in re.finditer(r"(?<![\w'\"])[^\W\d]\w+(?![\w'\"])", code)]
+    whole = [
+        any(at[first] in borders for first in ((start, start - 1) if spaced else (start,)))
+        and at[end] in borders
+        and not np.any((borders > at[start]) & (borders < at[end]))
+        for start, end in spans
+        for spaced in [start > 0 and code[start - 1] == " "]
+    ]
+    indents = [match.span() for match in re.finditer(r"(?m)^[ \t]{2,}(?=\S)", code)]
+    kept = [not np.any((borders > at[a]) & (borders < at[b] - 1)) for a, b in indents]
+    widths = np.array([len(character.encode()) for character in text])
+    firsts, inner = np.cumsum(widths) - widths, ends(text)
+    beyond = widths > 1
+    cut = [
+        np.any((inner > first) & (inner < first + width))
+        for first, width in zip(firsts[beyond], widths[beyond], strict=True)
+    ]
+    shares = [float(np.mean(each)) for each in (whole, kept, cut)]
+    return [len(cuts), right / 600, 2 * common / (found + wanted), *shares]
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3])
+def test_the_figures_are_the_definitions_written_out(digits: int) -> None:
+    text = "Grüße an 東京, αβγ 🙂 naïve café"
+    words = [f"{n:0{digits}}" for n in range(0, 10**digits, 2)]
+    names = ("def", " self", "value", " values", "    ", "é", "東")
+    for tokenizer in (gpt2().truncated(300 * digits), of_pairs(*words, *names, cut="gpt2")):
+        found = bpe.structure(tokenizer, text).to_dict()
+        figures = [value for name, value in found.items() if name != "examples"]
+        assert figures == pytest.approx(numpy_figures(tokenizer, text, CODE))
+
+
+def test_the_command_prints_the_figures_of_each(tmp_path: Path) -> None:
+    text, code = tmp_path / "text.txt", tmp_path / "code.py"
+    text.write_text("Grüße", encoding="utf-8")
+    code.write_text("hug = 1\n", encoding="utf-8")
+    bpe.save(of_pairs(), tmp_path / "own.json")
+    given = (tmp_path / "own.json", "--text", text, "--code", code)
+    printed = json.loads(run("structure", "gpt2", *given, "--json").stdout)
+    wanted = [bpe.structure(each, "Grüße", "hug = 1\n") for each in (gpt2(), of_pairs())]
+    assert [
+        {name: value for name, value in row.items() if name != "tokenizer"}
+        for row in printed["tokenizers"]
+    ] == [each.to_dict() for each in wanted]
+    lines = run("structure", *given).stdout.splitlines()
+    assert lines[1].split()[-1] == f"{wanted[1].number_cuts}"
+    assert [line.split()[-1] for line in lines if line.startswith("indentations")] == ["-"]
+    failed = run("structure", "gpt2", "--text", "-", "--code", "-")
+    assert (failed.exit_code, "standard input" in failed.output) == (1, True)
 
 
 def test_code_repeated_often_has_the_same_shares() -> None:

@@ -5,19 +5,40 @@ Costs are at the visitor's own price, context window and model width.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 import streamlit as st
 
 import bpe_core
-from bpe_core.comparison import Comparison, Rates, TokenizerMetrics, Usage, embedding_rows
+from bpe_core.comparison import (
+    Comparison,
+    Rates,
+    Structure,
+    TokenizerMetrics,
+    Usage,
+    embedding_rows,
+    structure,
+)
+from bpe_core.corpus import load_sample
 from ui.compare.compared import ComparedText
 from ui.compare.comparison_charts import kind_bars
 from ui.compare.wording import COVERED_BYTES, COVERED_CHARACTERS, FIGURES, HELD_OUT
-from ui.components import ChartPicture, FigureRow, figure_row, figure_table, format_figures
+from ui.components import (
+    ChartPicture,
+    FigureRow,
+    SymbolRow,
+    Tile,
+    Tiles,
+    draw_symbol_rows,
+    figure_row,
+    figure_table,
+    format_figures,
+)
 from ui.host import cached
-from ui.look import CONFIG, counted, plain_markdown
+from ui.look import CONFIG, counted, plain_markdown, plain_text
 from ui.run import csv_table, offer_csv, offer_pictures
 from ui.shell import frame
 from ui.storage import StoredRun
@@ -33,7 +54,10 @@ from ui.tokenizers import (
     text_rows,
     window_rows,
 )
+from ui.work import Progress, Status, Task, WorkKind, queue, show_work
 
+STRUCTURE: Final = WorkKind[Progress, Mapping[str, Structure]]("structure", max_per_visitor=4)
+_STRUCTURE_SAMPLE: Final = "multilingual"
 _MEANINGS = {definition.name: definition.line for definition in FIGURES}
 _MAX_ROWS_NEXT_TO_CHART = 4
 KINDS = ("words and numbers", "punctuation", "white space")
@@ -167,6 +191,122 @@ def figures_csv(comparison: Comparison, members: Sequence[Member], text_sha256: 
             for member, row in zip(members, figures, strict=True)
         ],
     )
+
+
+def structure_section(members: Sequence[Member]) -> None:
+    """Draw how the tokenizers cut numbers, code and characters."""
+    st.header(
+        "How numbers, code and characters are cut",
+        anchor=False,
+        help="These figures describe a tokenizer and rank none: a model can learn most cuts that "
+        "are always the same. The numbers and the code are the same for all, and the characters "
+        "are those of a sample of many languages.",
+    )
+    status = measure_structures(members)
+    show_work(status, unit="Tokenizers", what="measurement", key="structure")
+    if status.result is None:
+        return
+    names = [member.name for member in members]
+    found = [status.result[member.encoder.fingerprint] for member in members]
+    figure_table(
+        names, structure_rows(found), caption="How what has a structure is cut", key="structure"
+    )
+    st.markdown(":gray[Numbers and names that each of them cuts, the first that were met:]")
+    rows = [
+        SymbolRow(
+            plain_text(name),
+            tuple(
+                Tiles(tuple(Tile(part.encode()) for part in parts)) for _, parts in each.examples
+            ),
+        )
+        for name, each in zip(names, found, strict=True)
+    ]
+    draw_symbol_rows(rows, key="structure_examples", caption="Numbers and names that are cut")
+
+
+def measure_structures(
+    members: Sequence[Member],
+) -> Status[Progress, Mapping[str, Structure]]:
+    """Return the status of the measurement, starting it if needed; results are by fingerprint."""
+    encoders = {member.encoder.fingerprint: member.encoder for member in members}
+
+    def work(task: Task[Progress]) -> Mapping[str, Structure] | None:
+        found: dict[str, Structure] = {}
+        for fingerprint, encoder in encoders.items():
+            task.report(Progress(len(found), len(encoders)))
+            if task.is_cancelled:
+                return None
+            found[fingerprint] = structure(encoder, _sample_text())
+        return found
+
+    return queue.begin(STRUCTURE, _id_of(members), work)
+
+
+def measured_structures(members: Sequence[Member]) -> Mapping[str, Any] | None:
+    """Return the figures by the names of the tokenizers; None if they were not measured."""
+    status = queue.find(STRUCTURE, _id_of(members))
+    if status is None or status.result is None:
+        return None
+    return {each.name: status.result[each.encoder.fingerprint].to_dict() for each in members}
+
+
+def _id_of(members: Sequence[Member]) -> str:
+    return " ".join(dict.fromkeys(member.encoder.fingerprint for member in members))
+
+
+@cache
+def _sample_text() -> str:
+    return "".join(load_sample(_STRUCTURE_SAMPLE).documents)
+
+
+def structure_rows(found: Sequence[Structure]) -> list[FigureRow]:
+    """Return the figures on structure, none of which is better than another."""
+
+    def row(name: str, values: Iterable[float | None], shape: str, meaning: str) -> FigureRow:
+        numbers = (math.nan if value is None else value for value in values)
+        return figure_row(name, format_figures(numbers, shape), 0, meaning)
+
+    return [
+        row(
+            "Ways to cut 0 to 9999",
+            (each.number_cuts for each in found),
+            "{:,}",
+            "By the lengths of the parts; 4 if all numbers with the same count of digits are cut "
+            "alike.",
+        ),
+        row(
+            "Numbers in groups of three",
+            (each.groups_of_three for each in found),
+            "{:.0%}",
+            "Of 600 numbers of 4 to 9 digits, those cut where commas would be, and nowhere else.",
+        ),
+        row(
+            "Agreement with those groups",
+            (each.group_f1 for each in found),
+            "{:.0%}",
+            "The harmonic mean of the share of borders that are such places, and of the share of "
+            "such places that are borders.",
+        ),
+        row(
+            "Names in code kept whole",
+            (each.identifiers_whole for each in found),
+            "{:.0%}",
+            "Names of at least two characters that are one token, with a space before or not.",
+        ),
+        row(
+            "Indentations kept whole",
+            (each.indentation_whole for each in found),
+            "{:.0%}",
+            "The last space may go with the word after it.",
+        ),
+        row(
+            "Characters cut",
+            (each.characters_cut for each in found),
+            "{:.0%}",
+            "Of the characters beyond ASCII in a sample of many languages, those that a border "
+            "cuts.",
+        ),
+    ]
 
 
 class CostTable(NamedTuple):

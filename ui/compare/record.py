@@ -17,7 +17,8 @@ from bpe_core.comparison import N_RESAMPLES, SEED, Comparison, Parity, Rates
 from bpe_core.corpus import Composition
 from bpe_core.tokenizer import gpt2_golden_result
 from ui.compare.compared import NEEDS_WHOLE, ComparedText, Evaluation
-from ui.compare.figures import cost_table
+from ui.compare.differences import found_differences
+from ui.compare.figures import cost_table, measured_structures
 from ui.compare.language_costs import (
     Costs,
     cached_script_merges,
@@ -222,6 +223,12 @@ def _writer(
             record["terms"] = found
         if (costs := compared_languages(languages, members)) is not None:
             record["languages"] = languages_record(costs, members)
+        if (structures := measured_structures(members)) is not None:
+            record["structure"] = structures
+        if compared_with := found_differences(members):
+            record["what_differs"] = {
+                member.name: found.to_dict() for member, found in compared_with
+            }
         record["merges_by_script"] = scripts_record(members)
         if stored.compositions is not None and compared.corpus == stored.held_out:
             record["composition"] = {
