@@ -317,6 +317,8 @@ class TrainingConfig:
     seeds: texts that become tokens before any other merge is learned.
     vetoes: texts that never become tokens; regex:PATTERN for every token that the pattern matches
         a part of.
+    picky: a token is removed again once a merge takes more than this share of its uses, such as 0.9
+        (PickyBPE); None for never.
     whole_characters: no merge joins a part of a character with anything but the rest of it.
 
     >>> TrainingConfig(vocab_size=1_000).pretokenizer
@@ -338,6 +340,7 @@ class TrainingConfig:
     seeds: Sequence[str] = ()
     vetoes: Sequence[str] = ()
     whole_characters: bool = False
+    picky: float | None = None
 
     def __post_init__(self) -> None:
         # A generator can be read only once, and JSON cannot store NumPy's numbers. Other invalid
@@ -350,8 +353,10 @@ class TrainingConfig:
             number = getattr(self, name)
             if is_whole(number):
                 object.__setattr__(self, name, int(number))
-        if is_a(self.character_coverage, Real) and not is_a(self.character_coverage, bool):
-            object.__setattr__(self, "character_coverage", float(self.character_coverage))
+        for name in ("character_coverage", "picky"):
+            share = getattr(self, name)
+            if is_a(share, Real) and not is_a(share, bool):
+                object.__setattr__(self, name, float(share))
 
 
 class TrainingSettings(TypedDict, total=False):
@@ -372,6 +377,7 @@ class TrainingSettings(TypedDict, total=False):
     seeds: Sequence[str]
     vetoes: Sequence[str]
     whole_characters: bool
+    picky: float | None
 
 
 @dataclass(frozen=True, slots=True)

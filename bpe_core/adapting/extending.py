@@ -255,6 +255,11 @@ def extendable(tokenizer: Encoder | str | os.PathLike[str]) -> Tokenizer:
             "bpe_core.open_encoder return one."
         )
     merges = encoder.adaptable
+    if merges is not None and merges.table.removals:
+        raise FormatError(
+            f"{name} cannot be adapted: its training removed tokens again (PickyBPE), so it is "
+            "more than a list of merges. Adapt another tokenizer, or train a new one."
+        )
     if merges is not None:
         _check_ids(name, merges)
         return merges

@@ -106,6 +106,13 @@ _special_tokens: Option[Any] = click.option(
     help="Once the vocabulary has this many tokens, let merges join up to four words (SuperBPE).",
 )
 @click.option(
+    "--picky",
+    type=float,
+    metavar="SHARE",
+    help="Remove a token again once a merge takes more than this share of its uses, such as 0.9 "
+    "(PickyBPE). Only the native format holds such a tokenizer, such as mine.bpe.json.",
+)
+@click.option(
     "--seed-token",
     "seeds",
     multiple=True,
@@ -162,6 +169,7 @@ def train(
           --character-coverage 0.9995 --pretokenizer metaspace --special-token '<unk>' \\
           --special-token '<s>' --special-token '</s>' --out mine.model
       $ bpe train notes.txt --vocab-size 600 --superwords-from 400 --out superwords.json
+      $ bpe train notes.txt --vocab-size 600 --picky 0.9 --out picky.bpe.json
       $ bpe train notes.txt --vocab-size 400 --seed-token mov --veto 'regex:[0-9]' --out asm.json
     """
     from bpe_core.corpus import Corpus
@@ -172,6 +180,11 @@ def train(
     tokens = tuple(token for token in special_tokens if token)
     config = TrainingConfig(special_tokens=tokens, **settings)
     format, note = format_to_write(out, format_name)
+    if config.picky is not None and format != "native":
+        raise click.UsageError(
+            f"--picky removes tokens again, and the format {format} is a plain list of merges, "
+            "which cannot say so. Use BPE Explorer's own: --format native, or --out mine.bpe.json."
+        )
     check_json(out, wanted=as_json)
     sources = replace(sources, keeps_text=config.superwords_from is not None)
     sources.check()

@@ -35,6 +35,7 @@ class Merges:
     added: Sequence[AddedToken] = ()
     spaces: Spaces | None = None
     leaves_out: bool = False
+    removals: Sequence[tuple[int, int]] = ()
 
     def tokenizer(self) -> Tokenizer:
         """Build the tokenizer.
@@ -62,6 +63,7 @@ class Merges:
                     added=self.added,
                     spaces=self.spaces,
                     leaves_out=self.leaves_out,
+                    removals=self.removals,
                 )
         except ConfigError as error:
             raise FormatError(

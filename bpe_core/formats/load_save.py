@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from bpe_core.checks import describe, is_a
+from bpe_core.checks import counted, describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError, MissingFileError, explain
 from bpe_core.files import make_folder, write_whole
 from bpe_core.formats import (
@@ -67,6 +67,12 @@ def dumps(tokenizer: Tokenizer | TrainingRun, format: Format) -> dict[str, bytes
         raise ArgumentTypeError(f"Expected a Tokenizer, got {describe(tokenizer)}.")
     if format == "native":
         return {native.FILE_NAME: native.to_json(tokenizer, record)}
+    if tokenizer.table.removals:
+        raise ConfigError(
+            f"Training removed {counted(len(tokenizer.table.removed), 'token')} again (PickyBPE), "
+            f"and the format {format} is a plain list of merges, which cannot say so. Save it in "
+            "BPE Explorer's own format, native, in a file named like mine.bpe.json."
+        )
     if format == "gpt2":
         return gpt2_files.write_gpt2_files(tokenizer)
     if format == "transformers":

@@ -44,7 +44,7 @@ def tokenizer_to_dict(tokenizer: Tokenizer) -> dict[str, Any]:
     >>> tokenizer_to_dict(tokenizer)["merges"]
     [[0, 0, 1]]
     """
-    merges = tokenizer.merges
+    merges, table = tokenizer.merges, tokenizer.table
     made = {merge.id for merge in merges}
     counts = [merge.count for merge in merges]
     return {
@@ -65,6 +65,7 @@ def tokenizer_to_dict(tokenizer: Tokenizer) -> dict[str, Any]:
         ),
         **({"leaves_out": True} if tokenizer.left_out else {}),
         **({"whole_words_first": True} if tokenizer.table.whole_words_first else {}),
+        **({"removals": [list(each) for each in table.removals]} if table.removals else {}),
         **(
             {"byte_fallback": list(tokenizer.table.byte_ids.values())}
             if tokenizer.table.byte_ids
@@ -152,6 +153,12 @@ def describe_native(given: Given, data: Mapping[str, Any]) -> Description:
         ],
         spaces=None if data.get("spaces") is None else Spaces(**data["spaces"]),
         leaves_out=data.get("leaves_out", False),
+        removals=[
+            (done, id)
+            for done, id in _entries(
+                {"removals": [], **data}, "removals", "merges done and an id", _is_removal
+            )
+        ],
     )
     return Description(
         name=given.name, merges=merged, fingerprint=data["fingerprint"], names_cut=True
@@ -238,6 +245,11 @@ def _is_added(entry: object) -> bool:
         and is_token_id(parts[1])
         and all(isinstance(each, bool) for each in parts[2:])
     )
+
+
+def _is_removal(entry: object) -> bool:
+    parts = as_list(entry)
+    return len(parts) == 2 and all(map(is_token_id, parts))
 
 
 def _is_token(entry: object) -> bool:

@@ -228,6 +228,8 @@ def run_to_bytes(run: TrainingRun) -> bytes:
         "elapsed_seconds": run.elapsed_seconds,
         "origin": asdict(run.origin),
     }
+    if len(run.undone):
+        head["undone"] = run.undone.tolist()
     if run.continues is not None:
         head |= continuation_to_dict(run.continues)
     words = run.pretokens.words
@@ -341,6 +343,7 @@ def _parse_run(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
         corpus_bytes=head["corpus_bytes"],
         pretokens=_parse_pretokens(arrays),
         joined_at=arrays["joined_at"],
+        undone=_parse_undone(head.get("undone", []), len(arrays["joined_at"]), tokenizer.n_merges),
         stop_reason=head["stop_reason"],
         elapsed_seconds=float(head["elapsed_seconds"]),
         continues=continues,
@@ -351,9 +354,23 @@ def _parse_run(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
     counts = np.array([merge.count for merge in run.merges], np.int64)
     # A merge for a term that the text does not contain has a count of 0, and saves nothing.
     least = np.minimum(counts, 1)
+    for done, _ in tokenizer.table.removals:  # which makes the text longer
+        least[done - 1] = np.iinfo(np.int64).min
     if (run.layout_at(0).ids[joined] < 0).any() or (saved < least).any() or (saved > counts).any():
         raise FormatError("Its merges do not match its words.")
     return run
+
+
+def _parse_undone(found: object, n_slots: int, n_merges: int) -> NDArray[np.int32]:
+    try:
+        undone = np.array(found, np.int64).reshape(-1, 4)
+    except (TypeError, ValueError, OverflowError):
+        raise FormatError("Expected four whole numbers for each joint that was undone.") from None
+    slots, ranks, since, until = undone.T
+    in_range = (slots > 0) & (slots < n_slots) & (ranks >= 0) & (ranks < since) & (since <= until)
+    if not (in_range & (since <= n_merges) & ((until < n_merges) | (until == NEVER))).all():
+        raise FormatError("A joint that was undone is outside its words or its merges.")
+    return undone.astype(np.int32)
 
 
 def _parse_origin(found: object) -> RunOrigin:

@@ -37,7 +37,7 @@ occurs 5 times, and the merges (a, b) -> X and (a, X) -> Y:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -48,7 +48,7 @@ from bpe_core.counting import NEVER
 from bpe_core.errors import ConfigError, OutOfRangeError
 from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.trainers import argsort_stable, sum_runs
+from bpe_core.trainers import BITS, PickyState, argsort_stable, sum_runs, unpack_pair
 from bpe_core.types import MergeTrace, Pair, read_only
 from bpe_core.unicode import is_letter
 
@@ -98,6 +98,8 @@ def count_changes(run: TrainingRun) -> tuple[NDArray[np.int64], NDArray[np.int64
             f"This run has ids up to {n_ids - 1:,}, too many to follow the counts of its pairs. "
             "Use a run of at most about 2 million tokens."
         )
+    if len(run.undone):
+        return _replay_changes(run)
     codes: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     changes: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     weights = layout.weights()
@@ -114,6 +116,30 @@ def count_changes(run: TrainingRun) -> tuple[NDArray[np.int64], NDArray[np.int64
     if len(codes) == 2:
         return codes[1], changes[1]  # a single part is already in order
     return _summed(np.concatenate(codes), np.concatenate(changes))
+
+
+def _replay_changes(run: TrainingRun) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return what `count_changes` returns, for a run that removed tokens again."""
+    state = PickyState(run.layout_at(0), run.allowed_pairs)
+    n_ids, n_steps = run.n_ids, len(run.merges) + 1
+    codes: list[int] = []
+    changes: list[int] = []
+
+    def note(step: int, found: Mapping[int, int]) -> None:
+        for key, change in found.items():
+            left, right = unpack_pair(key)
+            codes.append((left * n_ids + right) * n_steps + step)
+            changes.append(change)
+
+    note(0, state.counts)
+    for step, merge in enumerate(run.merges, start=1):
+        key = merge.left << BITS | merge.right
+        note(step, {key: -state.counts[key]})
+        note(step, {k: n for k, n in state.merge(*merge.pair, merge.id).items() if k != key})
+        for id in run.removed_after(step):
+            note(step, state.remove(id))
+    found, changed = _summed(np.array(codes, np.int64), np.array(changes, np.int64))
+    return found[changed != 0], changed[changed != 0]
 
 
 def _parts(gaps: NDArray[np.int64]) -> Iterator[slice]:

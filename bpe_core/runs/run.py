@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, partial
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,9 +26,16 @@ from bpe_core.runs.continuation import (
     spelled_by,
 )
 from bpe_core.runs.token_curves import joined_tokens, lay_out_for, lay_out_tokens, tokens_on
-from bpe_core.runs.trace import trace_merges
+from bpe_core.runs.trace import join_traces, trace_merges
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.trainers import AllowedPairs, ForbiddenPairs, PairTable, find_rule, pair_table
+from bpe_core.trainers import (
+    AllowedPairs,
+    ForbiddenPairs,
+    PairTable,
+    find_rule,
+    joined_by,
+    pair_table,
+)
 from bpe_core.types import (
     Immutable,
     Merge,
@@ -91,6 +100,8 @@ class TrainingRun(Immutable):
     """The duration of training, including counting."""
     tokens_after: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     """int64[n_merges + 1]: the tokens of the corpus after each number of merges; read-only."""
+    undone: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 4), np.int32))
+    """int32[n, 4]: slot, rank, first and last step of the joints that a removal undid or made."""
     continues: Continuation | None = None
     """The base and what was chosen for extending it; None if there is no base."""
     origin: RunOrigin = field(default_factory=RunOrigin)
@@ -101,9 +112,10 @@ class TrainingRun(Immutable):
             _ = self.merges  # which raises if they do not match the base
         tokens = self.tokens_after.copy()
         if not len(tokens):
-            tokens = joined_tokens(self._layout, self.joined_at, len(self.merges))
+            tokens = joined_tokens(self._layout, self.joined_at, len(self.merges), self.undone)
         object.__setattr__(self, "tokens_after", read_only(tokens))
         object.__setattr__(self, "joined_at", read_only(self.joined_at))
+        object.__setattr__(self, "undone", read_only(self.undone))
 
     def __reduce__(self) -> tuple[object, ...]:
         # Rebuild instead of copying: pickling drops NumPy's read-only flag; the rest is derived.
@@ -281,16 +293,24 @@ class TrainingRun(Immutable):
                 break
             known.add(merge.id)
             n_merges += 1
+            known.difference_update(self.removed_after(n_merges))
         if len(known) < vocab_size:
             return replace(self, config=config)
         continues = self.continues
         if continues is not None:
             continues = replace(continues, counts=continues.counts[:n_merges])
+        joined_at = self.joined_before(n_merges)
+        undone = self.undone[self.undone[:, 2] <= n_merges]
+        is_open = undone[:, 3] >= n_merges
+        undone = np.where(is_open[:, None] & [False, False, False, True], np.int32(NEVER), undone)
+        # Joints that last from their merge on need no entry.
+        undone = undone[~is_open | (undone[:, 2] != undone[:, 1] + 1)]
         return replace(
             self,
             tokenizer=self.truncated(n_merges),
             config=config,
-            joined_at=np.where(self.joined_at < n_merges, self.joined_at, NEVER),
+            joined_at=np.where(joined_at < n_merges, joined_at, NEVER),
+            undone=undone,
             tokens_after=self.tokens_after[: n_merges + 1],
             continues=continues,
             stop_reason="vocab-size",
@@ -344,7 +364,27 @@ class TrainingRun(Immutable):
         ([-1, 64, 64, 64, -1], [-1, 256, 64, -1])
         """
         self._check_step(step)
-        return at_step(self._layout, self.joined_at, self._merge_ids, step)
+        return at_step(self._layout, self.joined_before(step), self._merge_ids, step)
+
+    def joined_before(self, step: int) -> NDArray[np.int32]:
+        """Return int32[n_slots]: `joined_at` as it was before merge `step`, if tokens were removed.
+
+        >>> from bpe_core.runs import train
+        >>> run = train(["hugs hugs hugs hug"], vocab_size=260, picky=0.7)
+        >>> [int((run.joined_before(step) < step).sum()) for step in (2, 3, 4)]
+        [6, 6, 7]
+        """
+        return joined_by(self.joined_at, self.undone, step) if len(self.undone) else self.joined_at
+
+    def removed_after(self, n_merges: int) -> tuple[int, ...]:
+        """Return the ids of the tokens that were removed right after the first `n_merges` merges.
+
+        >>> from bpe_core.runs import train
+        >>> run = train(["hugs hugs hugs hug"], vocab_size=260, picky=0.7)
+        >>> [[run.tokenizer.vocab[id] for id in run.removed_after(n)] for n in (2, 3)]
+        [[b'hu'], [b'hug']]
+        """
+        return self._removed_after.get(n_merges, ())
 
     def trace(
         self, start: int, stop: int, k: int = 10, n_touched: int = 16, n_changes: int = 3
@@ -365,18 +405,26 @@ class TrainingRun(Immutable):
         check_whole("start", start, 0, stop, OutOfRangeError)
         for name, number in (("k", k), ("n_touched", n_touched), ("n_changes", n_changes)):
             check_whole(name, number, 0, error=OutOfRangeError)
-        return trace_merges(
-            self.layout_at(start),
-            self.joined_at[self.joined_at >= start],
-            self.merges[start:stop],
-            self.config.tie_break,
-            self.allowed_pairs,
-            start=start,
-            k=k,
-            n_touched=n_touched,
-            n_changes=n_changes,
-            n_for_terms=self.n_term_merges,
-        )
+        # A removal changes pairs that no merge changed, so pairs are counted again after it.
+        within = (n for n in self._removed_after if start < n < stop)
+        traces: list[MergeTrace] = []
+        for begin, end in pairwise([start, *within, stop]) if stop > start else [(start, stop)]:
+            before = self.joined_before(begin)
+            traces.append(
+                trace_merges(
+                    self.layout_at(begin),
+                    self._joined_in(begin, end)[before >= begin],
+                    self.merges[begin:end],
+                    self.config.tie_break,
+                    self.allowed_pairs,
+                    start=begin,
+                    k=k,
+                    n_touched=n_touched,
+                    n_changes=n_changes,
+                    n_for_terms=self.n_term_merges,
+                )
+            )
+        return join_traces(traces)
 
     def tokens_after_on(
         self, corpus: Corpus | Iterable[str], should_stop: Callable[[], bool] | None = None
@@ -424,6 +472,22 @@ class TrainingRun(Immutable):
         return AllowedPairs(tokens, self.config.max_token_bytes, forbidden)
 
     # Internals
+
+    @cached_property
+    def _removed_after(self) -> dict[int, tuple[int, ...]]:
+        grouped = groupby(self.tokenizer.table.removals, itemgetter(0))
+        return {done: tuple(id for _, id in group) for done, group in grouped}
+
+    def _joined_in(self, start: int, stop: int) -> NDArray[np.int32]:
+        """Return `joined_at` of the joints that the merges from start to stop - 1 made."""
+        if not len(self.undone):
+            return self.joined_at
+        slots, ranks, since, _ = self.undone.T
+        joined_at = self.joined_before(stop)
+        joined_at = np.where((joined_at >= start) & (joined_at < stop), joined_at, NEVER)
+        made = (since == ranks + 1) & (ranks >= start) & (ranks < stop)
+        joined_at[slots[made]] = ranks[made]
+        return joined_at
 
     @property
     def _n_before(self) -> int:

@@ -137,7 +137,7 @@ def bytes_per_token_after(n_bytes: int, tokens_after: ArrayLike) -> NDArray[np.f
 def vocab_size_after(run: TrainingRun) -> NDArray[np.int64]:
     """Return int64[n_merges + 1]: the vocabulary size after each merge.
 
-    A merge that makes an older token again adds nothing.
+    A merge that makes an older token again adds nothing, and a removal takes one away.
 
     >>> from bpe_core.corpus import Corpus
     >>> from bpe_core.runs import train
@@ -152,8 +152,9 @@ def vocab_size_after(run: TrainingRun) -> NDArray[np.int64]:
     else:
         known = tokenizer.vocab.keys() - tokenizer.table.parts.keys()
     sizes = [len(known)]
-    for merge in run.merges:
+    for n_merges, merge in enumerate(run.merges, start=1):
         known.add(merge.id)
+        known.difference_update(run.removed_after(n_merges))
         sizes.append(len(known))
     return np.array(sizes, dtype=np.int64)
 

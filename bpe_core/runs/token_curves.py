@@ -7,6 +7,7 @@ parts. A text's encoding then determines how often each merge was applied, witho
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError
 
@@ -17,7 +18,7 @@ from bpe_core.corpus import Corpus
 from bpe_core.counting import NEVER, Layout, count_pretokens, lay_out_encoded, lay_out_pretokens
 from bpe_core.kernels import MISSING, use_kernels
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.trainers import BITS, MergeState
+from bpe_core.trainers import BITS, MergeState, PickyState
 from bpe_core.types import Merge, PretokenCounts, read_only
 
 _MERGES_BETWEEN_LOOKS = 64
@@ -47,7 +48,8 @@ def tokens_on(
         layout = lay_out_tokens(tokenizer.truncated(n_before), pretokens)
     else:
         layout = lay_out_for(tokenizer, pretokens)
-    return replayed_tokens(layout, tokenizer.merges[n_before:], should_stop)
+    removals = tokenizer.table.removals
+    return replayed_tokens(layout, tokenizer.merges[n_before:], should_stop, removals)
 
 
 def lay_out_for(tokenizer: Tokenizer, pretokens: PretokenCounts) -> Layout:
@@ -72,10 +74,16 @@ def lay_out_tokens(base: Tokenizer, pretokens: PretokenCounts) -> Layout:
     return lay_out_encoded(pretokens, ids, ends)
 
 
-def joined_tokens(layout: Layout, joined_at: NDArray[np.int32], n_merges: int) -> NDArray[np.int64]:
+def joined_tokens(
+    layout: Layout,
+    joined_at: NDArray[np.int32],
+    n_merges: int,
+    undone: NDArray[np.int32] | None = None,
+) -> NDArray[np.int64]:
     """Return int64[n_merges + 1], read-only: the tokens of the training words after each merge.
 
-    `joined_at` is int32[n_slots], the rank of the merge that joined each slot, or NEVER.
+    `joined_at` is int32[n_slots], the rank of the merge that joined each slot, or NEVER; `undone`
+    are the joints that did not last, as `PickyState.undone` says.
 
     >>> from bpe_core.counting import NEVER, lay_out
     >>> joined_at = np.array([NEVER, NEVER, 1, 0, NEVER], np.int32)
@@ -83,8 +91,15 @@ def joined_tokens(layout: Layout, joined_at: NDArray[np.int32], n_merges: int) -
     [30, 20, 10]
     """
     saved = np.zeros(n_merges, np.int64)
+    weights = layout.weights()
     joined = joined_at != NEVER
-    np.add.at(saved, joined_at[joined], layout.weights()[joined])
+    if undone is not None and len(undone):
+        slots, _, since, until = undone.T
+        lasts = until == NEVER
+        joined[slots[lasts]] = False
+        np.add.at(saved, since - 1, weights[slots])
+        np.subtract.at(saved, until[~lasts], weights[slots[~lasts]])
+    np.add.at(saved, joined_at[joined], weights[joined])
     return read_only(layout.weights().sum() - np.cumsum(np.concatenate([[0], saved])))
 
 
@@ -124,6 +139,7 @@ def merges_are_recoverable(tokenizer: Tokenizer) -> bool:
     made = {merge.id for merge in tokenizer.merges}
     return (
         tokenizer.base == "bytes"
+        and not tokenizer.table.removals
         and tokenizer.end_of_word is None
         and len(tokenizer.base_ids) == 256
         and len(made) == tokenizer.n_merges
@@ -153,7 +169,10 @@ def unfolded_tokens(id_counts: NDArray[np.int64], merges: Sequence[Merge]) -> ND
 
 
 def replayed_tokens(
-    layout: Layout, merges: Sequence[Merge], should_stop: Callable[[], bool]
+    layout: Layout,
+    merges: Sequence[Merge],
+    should_stop: Callable[[], bool],
+    removals: Sequence[tuple[int, int]] = (),
 ) -> NDArray[np.int64]:
     """Return int64[n_merges + 1]: the tokens after each merge, by applying any merges one by one.
 
@@ -166,7 +185,8 @@ def replayed_tokens(
     >>> tokens.tolist()
     [32, 21, 11]
     """
-    state = MergeState(layout)
+    state = PickyState(layout) if removals else MergeState(layout)
+    waiting = deque(removals)
     tokens = np.empty(len(merges) + 1, np.int64)
     tokens[0] = layout.weights().sum()
     for step, merge in enumerate(merges):
@@ -174,9 +194,11 @@ def replayed_tokens(
             if should_stop():
                 raise CancelledError
             time.sleep(0)  # let other threads run
-        if (merge.left << BITS | merge.right) in state.counts:
+        tokens[step + 1] = tokens[step]
+        # What is removed later is spelled by merges that may have joined nothing here.
+        if removals or (merge.left << BITS | merge.right) in state.counts:
             state.merge(merge.left, merge.right, merge.id)
-            tokens[step + 1] = tokens[step] - state.joined_weight
-        else:
-            tokens[step + 1] = tokens[step]
+            while isinstance(state, PickyState) and waiting and waiting[0][0] == step + 1:
+                state.remove(waiting.popleft()[1])
+            tokens[step + 1] -= state.joined_weight
     return tokens

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,6 +127,23 @@ def trace_merges(
         tied_from=tied_from.astype(np.int32),
         tied_until=tied_until.astype(np.int32),
     )
+
+
+def join_traces(traces: Sequence[MergeTrace]) -> MergeTrace:
+    """Return one trace of consecutive stretches of merges.
+
+    >>> one, other = _empty_trace(0, 2, 1, 1, 1), _empty_trace(2, 3, 1, 1, 1)
+    >>> join_traces([one, other]).n_pairs.tolist(), join_traces([one, other]).stop
+    ([0, 0, 0, 0, 0], 5)
+    """
+    if len(traces) == 1:
+        return traces[0]
+    arrays = {
+        each.name: np.concatenate([getattr(trace, each.name) for trace in traces])
+        for each in fields(MergeTrace)
+        if each.name not in ("start", "stop")
+    }
+    return MergeTrace(start=traces[0].start, stop=traces[-1].stop, **arrays)
 
 
 def _empty_trace(start: int, n: int, k: int, n_touched: int, n_changes: int) -> MergeTrace:

@@ -104,9 +104,29 @@ def _check_stages(config: TrainingConfig) -> None:
         compile_pattern(pattern, remedy="Correct the veto, or remove it")
     if both := sorted({*config.seeds} & {*config.vetoes}):
         raise ConfigError(f"{both[0]!r} is both a seed and a veto. Remove one of them.")
+    if config.picky is not None:
+        _check_picky(config)
     if not is_a(config.whole_characters, bool):
         raise ArgumentTypeError(
             f"whole_characters is {describe(config.whole_characters)}. Use True or False."
+        )
+
+
+def _check_picky(config: TrainingConfig) -> None:
+    if not is_a(config.picky, Real) or is_a(config.picky, bool):
+        raise ArgumentTypeError(f"picky is {describe(config.picky)}. Use a share, such as 0.9.")
+    if not 0 < (config.picky or 0) < 1:
+        raise ConfigError(f"picky is {config.picky}. Use a share above 0 and below 1, such as 0.9.")
+    others = {
+        "superwords_from": config.superwords_from,
+        "seeds": config.seeds,
+        "vetoes": config.vetoes,
+        "whole_characters": config.whole_characters,
+    }
+    if asked := [name for name, value in others.items() if value]:
+        raise ConfigError(
+            f"picky and {asked[0]} do not go together: what continues a tokenizer removes no "
+            "tokens. Leave one of them out."
         )
 
 
@@ -451,7 +471,7 @@ def _build_tokenizer(
     with without_garbage_collection():
         n_special, n_merges = len(vocabulary.special_tokens), len(learned.merges)
         plain = _has_all_bytes(config) and config.end_of_word is None
-        if plain and len(vocabulary) == n_special + 256 + n_merges:
+        if plain and not learned.removals and len(vocabulary) == n_special + 256 + n_merges:
             # Each merge made a new token, as in all but a few trainings.
             table = TokenTable.trusted(
                 vocabulary.tokens,
@@ -471,6 +491,7 @@ def _build_tokenizer(
             end_of_word_id=vocabulary.end_of_word_id,
             counts=learned.counts,
             byte_fallback=vocabulary.byte_fallback,
+            removals=learned.removals,
         )
 
 
@@ -537,6 +558,7 @@ def learn_run(
         elapsed_seconds=watch.elapsed_seconds,
         origin=RunOrigin(_version(), counted.divided),
         tokens_after=n_symbols - np.append(0, np.cumsum(learned.tokens_saved)),
+        undone=learned.undone,
         continues=continues,
     )
     if learned.counts:

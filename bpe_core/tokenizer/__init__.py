@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bpe_core.tokenizer.decode_stream import DecodeStream
     from bpe_core.tokenizer.decoding import OnInvalid, check_ids, decode_utf8
     from bpe_core.tokenizer.encoding import TextEncoder, forget_words
+    from bpe_core.tokenizer.events import replace_all, spell_with
     from bpe_core.tokenizer.gpt2_tokenizer import (
         END_OF_TEXT,
         GoldenCase,

@@ -18,7 +18,7 @@ from bpe_core.pretokenizers import (
     Pretokenizer,
     SpecialToken,
 )
-from bpe_core.tokenizer.rank_merging import merge_symbols
+from bpe_core.tokenizer.rank_merging import merge_in
 from bpe_core.tokenizer.segments import Placed, PlacedWord, place_tokens
 from bpe_core.tokenizer.steps import Part, Steps
 from bpe_core.tokenizer.tables import TokenTable
@@ -337,7 +337,7 @@ class TextEncoder:
             if symbols is None:
                 ids.append(-len(piece))
             else:
-                ids += merge_symbols(symbols, table.ranks, table.made)
+                ids += merge_in(table, symbols)
         return tuple(ids)
 
     def _with_gaps(self, word: str) -> Iterator[int]:
@@ -345,7 +345,7 @@ class TextEncoder:
         table = self._table
         for symbols, piece in table.pieces(word):
             if symbols is not None:
-                yield from merge_symbols(symbols, table.ranks, table.made)
+                yield from merge_in(table, symbols)
             else:
                 n_missing = len(piece) if table.base == "bytes" else len(piece.decode())
                 yield from [-1] * n_missing

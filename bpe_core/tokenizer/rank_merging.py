@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 
+from bpe_core.tokenizer.events import event_steps
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.types import ExplainedMerge, Explanation, Pair
 
@@ -35,6 +36,39 @@ def merge_symbols(
     if len(symbols) <= _SCAN_UP_TO:
         return merge_by_scan(symbols, ranks, made)
     return merge_by_heap(symbols, ranks, made)
+
+
+def merge_in(table: TokenTable, symbols: Sequence[int]) -> list[int]:
+    """Encode one pre-token, given as the ids of its symbols, as a tokenizer's table says.
+
+    >>> merge_in(TokenTable(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)]), [0, 0, 0])
+    [1, 0]
+    """
+    if not table.removals:
+        return merge_symbols(symbols, table.ranks, table.made)
+    steps = [*event_steps(symbols, table.events, table.event_places)]
+    return steps[-1][1] if steps else list(symbols)
+
+
+def steps_in(table: TokenTable, symbols: Sequence[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield the rank of each merge that `merge_in` applies, and the ids after it.
+
+    A removal is a part of the step of the merge that it follows.
+    """
+    if not table.removals:
+        yield from merge_steps(symbols, table.ranks, table.made)
+        return
+    rank_of = accumulate(len(old) == 2 for old, _ in table.events)
+    ranks = [rank - 1 for rank in rank_of]
+    last: tuple[int, tuple[int, ...]] | None = None
+    for place, ids in event_steps(symbols, table.events, table.event_places):
+        is_merge = len(table.events[place][0]) == 2
+        if is_merge and last is not None:
+            yield last
+        assert is_merge or last is not None  # only what a merge made is removed
+        last = (ranks[place] if is_merge or last is None else last[0]), tuple(ids)
+    if last is not None:
+        yield last
 
 
 def merge_by_scan(
@@ -145,8 +179,7 @@ def explain_pieces(word: str, start: int, table: TokenTable) -> Iterator[Explana
             yield None
         else:
             steps = tuple(
-                ExplainedMerge(table.merges[rank], ids)
-                for rank, ids in merge_steps(symbols, table.ranks, table.made)
+                ExplainedMerge(table.merges[rank], ids) for rank, ids in steps_in(table, symbols)
             )
             piece_start = start + len(word.encode()[:at].decode(errors="ignore"))
             shown = piece.decode(errors="replace")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from bpe_core.checks import check_choice, describe, is_a, is_whole, several
 from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.kernels import without_garbage_collection
+from bpe_core.tokenizer.events import Event, spell_with
 from bpe_core.types import Base, Merge, Pair
 from bpe_core.unicode import BYTE_ORDER
 
@@ -210,6 +211,8 @@ class TokenTable:
     end_of_word: str | None = None
     end_of_word_id: int | None = None
     counts: tuple[int, ...] | None = None
+    removals: tuple[tuple[int, int], ...] = ()
+    """(number of merges done, id) of each token that training removed again, in order."""
     whole_words_first: bool = False
     """True if a pre-token that is a token is not merged, but looked up."""
     kernel_tables: Mapping[str, NDArray[Any]] = MappingProxyType({})
@@ -229,6 +232,7 @@ class TokenTable:
         counts: Sequence[int] | None = None,
         whole_words_first: bool = False,
         byte_fallback: Iterable[int] = (),
+        removals: Iterable[tuple[int, int]] = (),
     ) -> None:
         check_mapping("the vocabulary", vocab, "from ids to bytes, such as {0: b'a'}")
         check_mapping("special_tokens", special_tokens, "from texts to ids, such as {'[CLS]': 0}")
@@ -264,12 +268,16 @@ class TokenTable:
                 "byte_fallback is for tokenizers of characters without an end-of-word marker that "
                 "do not look up whole words. Leave it out."
             )
+        self.removals = tuple(several(removals, "removals", "give (merges done, id) of each"))
         made_or_special = {*self.made, *self.special_tokens.values(), *self.byte_ids.values()}
         self.base_ids = MappingProxyType(
             find_alphabet(self.vocab, base, {*made_or_special, self.end_of_word_id})
         )
-        if self.end_of_word_id is not None or not self._are_plain_merges():
+        is_other = self.end_of_word_id is not None or bool(self.removals)
+        if is_other or not self._are_plain_merges():
             self._check_merges()
+        if self.removals:
+            self._check_removals()
 
     @classmethod
     def trusted(
@@ -319,7 +327,40 @@ class TokenTable:
     @cached_property
     def parts(self) -> dict[int, Pair]:
         """The pair that each token is merged from; the first, if several merges make it."""
+        if self.removals:  # a pair can be merged again
+            return {made: (left, right) for left, right, made in reversed(self.triples)}
         return dict(zip(reversed(self.made), reversed(self.ranks), strict=True))
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """The merges and removals, in the order of the training that removed tokens again."""
+        waiting = {n: [id for _, id in group] for n, group in groupby(self.removals, itemgetter(0))}
+        events: list[Event] = []
+        removed = set[int]()
+        for done, (left, right, made) in enumerate(self.triples, start=1):
+            events.append(((left, right), (made,)))
+            removed.discard(made)
+            for id in waiting.get(done, ()):
+                removed.add(id)
+                events.append(((id,), tuple(spell_with(id, self.parts, removed))))
+        return tuple(events)
+
+    @cached_property
+    def event_places(self) -> dict[tuple[int, ...], list[int]]:
+        """The places in `events` of each pair that is merged, and of each token that is removed."""
+        places: dict[tuple[int, ...], list[int]] = {}
+        for place, (old, _) in enumerate(self.events):
+            places.setdefault(old, []).append(place)
+        return places
+
+    @cached_property
+    def removed(self) -> frozenset[int]:
+        """The ids that no text becomes, because training removed their tokens again."""
+        removed = set[int]()
+        for old, new in self.events if self.removals else ():
+            removed.difference_update(new)
+            removed.update(old if len(old) == 1 else ())
+        return frozenset(removed)
 
     @cached_property
     def complete(self) -> bool:
@@ -399,6 +440,7 @@ class TokenTable:
             "counts": self.counts,
             "whole_words_first": self.whole_words_first,
             "byte_fallback": tuple(self.byte_ids.values()),
+            "removals": self.removals,
         }
 
     def extended(
@@ -468,6 +510,7 @@ class TokenTable:
             and self.special_tokens == other.special_tokens
             and self.byte_ids == other.byte_ids
             and self.triples == other.triples
+            and self.removals == other.removals
             and self.vocab == other.vocab
         )
 
@@ -486,6 +529,8 @@ class TokenTable:
             described.append("whole_words_first")
         if self.byte_ids:
             described.append(["byte_fallback", *self.byte_ids.values()])
+        if self.removals:
+            described.append(["removals", *self.removals])
         return described
 
     def pieces(self, word: str) -> list[tuple[list[int] | None, bytes]]:
@@ -563,7 +608,7 @@ class TokenTable:
                     f"makes the bytes of its parts, and nothing may follow the end-of-word marker."
                 )
             pair = left, right
-            if ranks.setdefault(pair, rank) != rank:
+            if ranks.setdefault(pair, rank) != rank and not self.removals:
                 raise ConfigError(
                     f"Merges {ranks[pair]} and {rank} join the same pair, {left} and "
                     f"{right}. Keep the first."
@@ -571,6 +616,19 @@ class TokenTable:
             known.add(made)
             if right in ending:
                 ending.add(made)
+
+    def _check_removals(self) -> None:
+        """Raise ConfigError unless each removed token was made by then, in the order of merges."""
+        first = {id: rank for rank, id in reversed([*enumerate(self.made)])}
+        last = 0
+        for done, id in self.removals:
+            known = is_whole(done) and is_whole(id) and first.get(id, len(self.made)) < done
+            if not known or not last <= done <= len(self.triples):
+                raise ConfigError(
+                    f"The token {id!r} is removed after {done!r} merges, which have not made it. "
+                    "Give the number of merges done and an id that one of them made, in order."
+                )
+            last = done
 
     def _are_plain_merges(self) -> bool:
         """Return True if the merges are right and each makes its own token.

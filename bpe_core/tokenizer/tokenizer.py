@@ -77,7 +77,9 @@ class Tokenizer(Immutable):
     A text goes through steps first; one that does nothing is None. A pre-tokenizer such as
     NFC+gpt2 has a normalizer. `added` are tokens that are found before a text is cut, in any text
     unless they are special. `spaces` are where spaces are put in front. With `leaves_out`, bytes
-    that are not tokens are left out, as `tokenizers` does, rather than refused.
+    that are not tokens are left out, as `tokenizers` does, rather than refused. `removals` are
+    (merges done, id) of each token that training removed again, as PickyBPE does: a text then goes
+    through merges and removals in the order of the training. Only the native format holds them.
 
     >>> tokenizer = Tokenizer(
     ...     vocab={0: b"a", 1: b"b", 2: b"ab", 3: b"aba"},
@@ -117,6 +119,7 @@ class Tokenizer(Immutable):
         added: Sequence[AddedToken] = (),
         spaces: Spaces | None = None,
         leaves_out: bool = False,
+        removals: Iterable[tuple[int, int]] = (),
     ) -> None:
         get_pretokenizer(pretokenizer)  # before the vocabulary is checked
         table = TokenTable(
@@ -129,6 +132,7 @@ class Tokenizer(Immutable):
             counts=counts,
             whole_words_first=whole_words_first,
             byte_fallback=byte_fallback,
+            removals=removals,
         )
         self._start(table, get_pretokenizer(pretokenizer), added, spaces, leaves_out=leaves_out)
 
@@ -232,13 +236,16 @@ class Tokenizer(Immutable):
 
     @property
     def vocab(self) -> Mapping[int, bytes]:
-        """The bytes of each id; read-only."""
+        """The bytes of each id, with those of removed tokens; read-only."""
         return self._table.vocab
 
     @property
     def vocab_size(self) -> int:
-        """The number of tokens, including special tokens, the alphabet and the marker."""
-        return len(self._table.vocab)
+        """The number of tokens, including special tokens, the alphabet and the marker.
+
+        Tokens that were removed again are not counted.
+        """
+        return len(self._table.vocab) - len(self._table.removed)
 
     def token_to_id(self, token: str | bytes) -> int | None:
         """Return the id of a token, or None; a text stands for its UTF-8, or a special token.
@@ -388,6 +395,7 @@ class Tokenizer(Immutable):
             vocab={id: token for id, token in table.vocab.items() if id not in gone},
             merges=kept,
             counts=None if table.counts is None else table.counts[:n_merges],
+            removals=[each for each in table.removals if each[0] <= n_merges],
         )
 
     # Properties of every `Encoder`

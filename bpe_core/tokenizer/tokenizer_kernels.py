@@ -39,7 +39,7 @@ class Kernels:
         self._table = table
         self._pretokenizer = pretokenizer
         self._encoder: CompiledEncoder | None = None
-        self._suited = table.complete and table.end_of_word is None
+        self._suited = table.complete and table.end_of_word is None and not table.removals
         self._seen = 0
         self._preparing = Lock()
         """Threads that begin with a tokenizer at the same time build its tables once."""

@@ -1,4 +1,4 @@
-"""Three trainers that learn the same merges.
+"""Three trainers that learn the same merges, and others that learn differently.
 
 In: distinct pre-tokens with their counts, and a vocabulary of base symbols. Out: the merges in
 order, and the reason training stopped.
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         sum_runs,
         unpack_pair,
     )
+    from bpe_core.trainers.picky import PickyState, joined_by, train_picky_reference
     from bpe_core.trainers.reference import (
         ReferenceRun,
         apply_merge,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from bpe_core.counting import BYTES_A_SLOT, Layout
 from bpe_core.kernels import use_kernels
@@ -10,6 +11,7 @@ from bpe_core.trainers import incremental
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued import ContinuedVocabulary
 from bpe_core.trainers.incremental import LearnedMerges
+from bpe_core.trainers.picky import PickyState
 from bpe_core.types import TrainingConfig
 
 
@@ -40,6 +42,9 @@ def learn_merges(
     >>> learn_merges(layout, vocabulary, config, lambda done, saved, count: False).merges
     [(64, 65, 256), (256, 256, 257)]
     """
+    if config.picky is not None:
+        start = partial(PickyState, picky=config.picky)
+        return incremental.learn_merges(layout, vocabulary, config, should_stop, start)
     # Kernels know no bytes that are apart, which only Falcon has.
     is_plain = vocabulary.forbidden is None or not vocabulary.forbidden.apart
     if not is_plain or not use_kernels(text_bytes(layout)):

@@ -10,7 +10,8 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,9 @@ from bpe_core.trainers.pair_tables import BITS, PairQueue, pair_table, unpack_pa
 from bpe_core.types import StopReason, TrainingConfig
 
 _MERGES_BETWEEN_YIELDS = 64
-_FREED = -3  # MergeState.symbols also holds BETWEEN and MISSING, see `kernels.row`
+FREED: Final = -3  # MergeState.symbols also holds BETWEEN and MISSING, see `kernels.row`
+
+NO_JOINTS: Final = np.zeros((0, 4), np.int32)
 
 
 class MergeState:
@@ -51,8 +54,12 @@ class MergeState:
         self.n_merges = 0
         self.joined: list[int] = []
         """The slots that the last merge freed."""
-        self.joined_weight = 0
+        self.joined_weight: int = 0
         """How many tokens shorter the last merge made the corpus."""
+        self.removed: set[int] = set()
+        """The ids of tokens that were removed again; see `picky`."""
+        self.removals: list[tuple[int, int]] = []
+        """(number of merges done, id) of each removal."""
         self.slots: defaultdict[int, list[int]] = defaultdict(list)
         """The slots where each pair starts, from left to right; some may be stale by now."""
         self.counts: dict[int, int] = {}
@@ -77,7 +84,7 @@ class MergeState:
         winner = left << BITS | right
         new_left = new_id << BITS
         right_left = right << BITS
-        taken = _FREED - self.n_merges
+        taken = FREED - self.n_merges
         joined: list[int] = []
         joined_weight = 0
         changes: defaultdict[int, int] = defaultdict(int)
@@ -113,6 +120,14 @@ class MergeState:
         self.counts.pop(winner, None)
         return self._apply(changes)
 
+    def settle(self, left: int, right: int) -> list[int]:
+        """Do what follows the merge of a pair; return the pairs whose counts changed by it."""
+        return []
+
+    def undone(self) -> NDArray[np.int32]:
+        """Return int32[n, 4]: the joints that did not last, as `PickyState.undone` says."""
+        return NO_JOINTS
+
     def _apply(self, changes: dict[int, int]) -> dict[int, int]:
         counts = self.counts
         uncounted: list[int] = []
@@ -132,7 +147,7 @@ class MergeState:
     def joined_at(self) -> NDArray[np.int32]:
         """Return int32[n_slots]: the rank of the merge that joined each slot, or NEVER."""
         symbols = np.array(self.symbols, dtype=np.int64)
-        return np.where(symbols <= _FREED, _FREED - symbols, NEVER).astype(np.int32)
+        return np.where(symbols <= FREED, FREED - symbols, NEVER).astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +163,10 @@ class LearnedMerges:
     joined_at: NDArray[np.int32]
     """int32[n_slots]: the rank of the merge, or NEVER."""
     stop_reason: StopReason
+    removals: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    """(number of merges done, id) of each token that was removed again."""
+    undone: NDArray[np.int32] = field(default_factory=lambda: NO_JOINTS)
+    """int32[n, 4]: the joints that did not last, as `PickyState.undone` says."""
 
 
 def learn_merges(
@@ -155,11 +174,13 @@ def learn_merges(
     vocabulary: GrowingVocabulary | ContinuedVocabulary,
     config: TrainingConfig,
     should_stop: Callable[[int, int, int], bool],
+    start: Callable[[Layout, AllowedPairs], MergeState] = MergeState,
 ) -> LearnedMerges:
     """Learn merges as `train_reference` does, from words already laid out.
 
     `should_stop` is called before each merge with the number of merges done, the tokens that the
     last merge saved, and the last pair's count; if it returns True, the merges so far are kept.
+    `start` makes the state that merges are applied to.
 
     >>> from bpe_core.counting import lay_out
     >>> config = TrainingConfig(258, special_tokens=())
@@ -170,7 +191,7 @@ def learn_merges(
     [b'ab', b'abab']
     """
     allowed = AllowedPairs(vocabulary.tokens, config.max_token_bytes, vocabulary.forbidden)
-    state = MergeState(layout, allowed)
+    state = start(layout, allowed)
     queue = PairQueue(
         config.tie_break, lambda key: state.counts.get(key, 0), state.slots.__getitem__, state.is_at
     )
@@ -180,7 +201,7 @@ def learn_merges(
     saved: list[int] = []
     count = 0
     while True:
-        if len(vocabulary) >= config.vocab_size:
+        if len(vocabulary) - len(state.removed) >= config.vocab_size:
             stop_reason: StopReason = "vocab-size"
             break
         if should_stop(len(merges), state.joined_weight, count):
@@ -202,5 +223,14 @@ def learn_merges(
         counts.append(count)
         changes = state.merge(left, right, new_id)
         queue.add(key for key, change in changes.items() if change > 0)
+        queue.add(state.settle(left, right))
         saved.append(state.joined_weight)
-    return LearnedMerges(merges, counts, np.array(saved, np.int64), state.joined_at(), stop_reason)
+    return LearnedMerges(
+        merges,
+        counts,
+        np.array(saved, np.int64),
+        state.joined_at(),
+        stop_reason,
+        state.removals,
+        state.undone(),
+    )

@@ -180,8 +180,9 @@ def _places(
     ends = [starts[0] + 1]
     for merge in run.merges:
         if merge.id == id:
-            joints = np.flatnonzero(run.joined_at == merge.rank)
-            borders = np.flatnonzero(run.joined_at > merge.rank)
+            joined_at = run.joined_before(merge.rank + 1)
+            joints = np.flatnonzero(joined_at == merge.rank)
+            borders = np.flatnonzero(joined_at > merge.rank)
             after = np.searchsorted(borders, joints, "right")
             starts.append(borders[after - 1])
             ends.append(borders[after])

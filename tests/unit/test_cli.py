@@ -598,6 +598,21 @@ def test_training_for_parity_shows_each_language_beside_plain_bpe(tmp_path: Path
     assert "'second' is in only one" in run(*command, *named, *only).stderr
 
 
+def test_tokens_are_taken_out_again_and_only_the_native_format_says_so(tmp_path: Path) -> None:
+    text, out = tmp_path / "notes.txt", tmp_path / "picky.bpe.json"
+    text.write_text("the hedgehog and the hedge, hedgehogs and hedges " * 9)
+    size = ("--vocab-size", "262", "--picky", "0.6")
+    refused = run("train", text, *size, "--out", tmp_path / "no.json")
+    assert refused.exit_code == 2
+    assert "the format huggingface is a plain list of merges" in refused.stderr
+    assert json.loads(succeed("train", text, *size, "--out", out, "--json").stdout)[
+        "vocab_size"
+    ] == len(load(out))
+    assert load(out) == bpe.train([text.read_text()], vocab_size=262, picky=0.6).tokenizer
+    converted = run("convert", out, "--out", tmp_path / "no.tiktoken", "--format", "tiktoken")
+    assert "the format tiktoken is a plain list of merges" in converted.stderr
+
+
 def test_superwords_of_a_folder_are_those_of_its_text(tmp_path: Path) -> None:
     folder, out = tmp_path / "texts", tmp_path / "joined.json"
     folder.mkdir()
