@@ -25,7 +25,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from bpe_core.adapting import extend
+from bpe_core.adapting import extend, extendable
 from bpe_core.checks import check_whole, describe, is_a, is_whole, several
 from bpe_core.comparison import (
     Blocks,
@@ -66,7 +66,7 @@ from bpe_core.experiments.table import (
 from bpe_core.files import write_whole
 from bpe_core.kernels import n_threads
 from bpe_core.runs import TrainingRun, check_config, train
-from bpe_core.tokenizer import Tokenizer, to_encoder
+from bpe_core.tokenizer import Encoder, Tokenizer
 from bpe_core.types import TrainingConfig
 
 ALPHABETS: Final = ("full", "seen", "characters")
@@ -84,6 +84,7 @@ _SETTINGS: Final[dict[str, Any]] = {
     "min_frequency": 0,
     "held_out": 0.08,
     "held_out_by": "",
+    "held_out_files": [],
     "seed": 0,
     "alpha": 2.5,
     "model_entries": 1 << 23,
@@ -162,6 +163,8 @@ class Plan:
     """What each corpus is read from: "sources", "text_column" and "sha256", where given."""
     folder: str
     """What relative paths start from."""
+    bases: Mapping[str, Encoder]
+    """Tokenizers to extend, by their names; others are opened by theirs."""
 
     @property
     def trainings(self) -> tuple[Training, ...]:
@@ -195,12 +198,16 @@ class Texts(NamedTuple):
     blocks: Blocks
     sentences: Mapping[str, Sequence[str]]
     """The same sentences in several languages; may be empty."""
+    own_files: Sequence[str]
+    """The names of the documents of a held-out text that was given as it is."""
 
 
 def experiment(
     settings: str | os.PathLike[str] | Mapping[str, Any],
     corpora: Mapping[str, Corpus | Iterable[str]] | None = None,
     *,
+    bases: Mapping[str, Encoder] | None = None,
+    held_out: Corpus | Iterable[str] | None = None,
     work: str | os.PathLike[str] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     on_run: Callable[[Training, int, TrainingRun], None] | None = None,
@@ -210,7 +217,9 @@ def experiment(
     """Train and measure all combinations of some settings, on one held-out text.
 
     `settings` is the path of a TOML file, or a dict of the same values; docs/experiments.md lists
-    them. `corpora` has the texts by their names, instead of those that the settings name.
+    them. `corpora` has the texts by their names, instead of those that the settings name. Likewise,
+    `bases` has tokenizers to extend by the names in the settings, and `held_out` is the text that
+    all rows are measured on, instead of a share of the corpora.
 
     Rows that are measured are kept in the folder `work`, so that an experiment that was stopped
     resumes there; by default nothing is kept. `on_progress` is called after each row, and `on_run`
@@ -228,15 +237,19 @@ def experiment(
     >>> [(row.name, row.figures["vocab_size"]) for row in found.rows]
     [('270', 270), ('280', 280)]
     """
-    planned = plan(settings, corpora)
-    if engine is not None and corpora is not None:
-        raise ConfigError("On a cluster, corpora are read from files. Name them in the settings.")
-    texts = read_texts(planned, corpora)
+    planned = plan(settings, corpora, bases)
+    if engine is not None and any(each is not None for each in (corpora, bases, held_out)):
+        raise ConfigError(
+            "On a cluster, texts and tokenizers are read from files. Name them in the settings."
+        )
+    texts = read_texts(planned, corpora, held_out)
+    # Opened before anything is trained, so that one that cannot be extended is refused first.
+    fingerprints = {base: _base(planned, base).fingerprint for base in planned.settings["extend"]}
     kept = None if work is None else _Kept(Path(work))
     trainings = planned.trainings
     records: dict[tuple[Training, int], Record] = {}
     keys = {
-        (training, size): _key(planned, texts, training, size)
+        (training, size): _key(planned, texts, training, size, fingerprints)
         for training in trainings
         for size in training.sizes
     }
@@ -281,6 +294,7 @@ def experiment(
 def plan(
     settings: str | os.PathLike[str] | Mapping[str, Any],
     corpora: Mapping[str, Corpus | Iterable[str]] | None = None,
+    bases: Mapping[str, Encoder] | None = None,
 ) -> Plan:
     """Return the settings of an experiment with those that were not given; raise for wrong ones.
 
@@ -316,7 +330,7 @@ def plan(
     if corpora is not None:
         known_before = named if is_a(named, Mapping) else {}
         named = {str(name): known_before.get(name, {}) for name in corpora}
-    planned = Plan(found, _named_corpora(named), folder)
+    planned = Plan(found, _named_corpora(named), folder, bases or {})
     n_rows = sum(len(each.sizes) for each in planned.trainings)
     if n_rows > MAX_ROWS:
         raise ConfigError(f"These are {n_rows:,} combinations; the limit is {MAX_ROWS:,}.")
@@ -366,10 +380,11 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
             raise ConfigError(f"{alphabet!r:.60} is not an alphabet. Use {', '.join(ALPHABETS)}.")
         for cut in given["pretokenizers"]:
             for trainer in given["trainers"]:
-                # The largest first: a smaller size may be one before words join.
-                for size in reversed(given["vocab_sizes"]):
-                    if size == given["vocab_sizes"][-1] or size >= _joins_from(given, trainer):
-                        check_config(_config(given, cut, alphabet, trainer, size))
+                joins_from = given["trainers"][trainer].get("superwords_from")
+                for size in given["vocab_sizes"]:
+                    # Rows of smaller sizes are refused one by one.
+                    least = joins_from if is_whole(joins_from) else size
+                    check_config(_config(given, cut, alphabet, trainer, max(size, least)))
     return given
 
 
@@ -452,8 +467,12 @@ def _config(
     )
 
 
-def read_texts(planned: Plan, corpora: Mapping[str, Corpus | Iterable[str]] | None = None) -> Texts:
-    """Read the corpora, and hold out one text of all of them.
+def read_texts(
+    planned: Plan,
+    corpora: Mapping[str, Corpus | Iterable[str]] | None = None,
+    held_out: Corpus | Iterable[str] | None = None,
+) -> Texts:
+    """Read the corpora, and hold out one text of all of them, or files or a text of its own.
 
     With several corpora, documents of one that are also in what another holds out are left out of
     its training text. Raises CorpusError for a corpus with another hash than the settings say.
@@ -473,15 +492,23 @@ def read_texts(planned: Plan, corpora: Mapping[str, Corpus | Iterable[str]] | No
                 f"{corpus.sha256[:12]}, not {str(expected)[:12]}. Give the same files, or omit "
                 "sha256."
             )
+    separate = to_corpus(held_out) if held_out is not None else None
+    if separate is None and own["held_out_files"]:
+        separate = read_corpus(_found_files(planned, own["held_out_files"]))
+    if separate is not None and separate.word_counts is not None:
+        raise CorpusError("The held-out text has words with counts. Give documents.")
     parts = {
         name: corpus.split(own["held_out"], own["seed"], own["held_out_by"] or None)
+        if separate is None
+        else corpus.hold_out(separate)
         for name, corpus in whole.items()
     }
     training = {name: text for name, (text, _) in parts.items()}
-    held_out = _joined([text for _, text in parts.values()])
+    texts = [text for _, text in parts.values()]
+    held_out = _joined(texts if separate is None else texts[:1])
     if not held_out.n_bytes:
         raise EmptyCorpusError("There is too little text to hold any back. Give more documents.")
-    if len(parts) > 1:
+    if len(parts) > 1 and separate is None:
         for name, text in training.items():
             others = _joined([part for other, (_, part) in parts.items() if other != name])
             if others.n_bytes:
@@ -493,23 +520,29 @@ def read_texts(planned: Plan, corpora: Mapping[str, Corpus | Iterable[str]] | No
         held_out,
         divide_units(held_out),
         _sentences(planned),
+        [] if separate is None else [*dict.fromkeys(held_out.names)],
     )
 
 
 def _read(planned: Plan, name: str) -> Corpus:
     entry = planned.corpora[name]
-    found: list[str] = []
-    for source in entry["sources"]:
-        path = source if is_url(source) else os.path.join(planned.folder, source)
-        if is_url(path) or (not os.path.exists(path) and is_pattern(path)):
-            found += [file.url for file in files_at(path)[0]]
-        else:
-            found.append(path)
+    found = _found_files(planned, entry["sources"])
     if not found:
         raise CorpusError(f"The corpus {name!r:.60} names no files. Give sources = [...] for it.")
     column = str(planned.settings["held_out_by"])
     kept = column.partition(":")[2] if column.startswith("column:") else None
     return read_corpus(found, entry.get("text_column"), kept_column=kept)
+
+
+def _found_files(planned: Plan, sources: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    for source in sources:
+        path = source if is_url(source) else os.path.join(planned.folder, source)
+        if is_url(path) or (not os.path.exists(path) and is_pattern(path)):
+            found += [file.url for file in files_at(path)[0]]
+        else:
+            found.append(path)
+    return found
 
 
 def _joined(parts: Sequence[Corpus]) -> Corpus:
@@ -574,10 +607,12 @@ def train_largest(
     return run
 
 
-def _base(planned: Plan, base: str) -> str:
-    """Return the path of a tokenizer, from the folder of the settings, or its name."""
+def _base(planned: Plan, base: str) -> Tokenizer:
+    """Return a tokenizer that was given, or open the one at a path or with a name."""
+    if base in planned.bases:
+        return extendable(planned.bases[base])
     path = os.path.join(planned.folder, base)
-    return path if os.path.exists(path) else base
+    return extendable(path if os.path.exists(path) else base)
 
 
 def cut_for(training: Training, run: TrainingRun, size: int) -> TrainingRun:
@@ -755,7 +790,9 @@ class _Kept:
         write_whole(self._folder / f"{key}.json", json.dumps(record).encode())
 
 
-def _key(planned: Plan, texts: Texts, training: Training, size: int) -> str:
+def _key(
+    planned: Plan, texts: Texts, training: Training, size: int, fingerprints: Mapping[str, str]
+) -> str:
     """Return a hash of all that the figures of a row depend on."""
     names = ("special_tokens", "min_frequency", "alpha", "model_entries", "reference")
     known_by = [
@@ -763,6 +800,7 @@ def _key(planned: Plan, texts: Texts, training: Training, size: int) -> str:
         COLUMNS,
         {
             **training.settings(size),
+            "base": fingerprints.get(training.base or ""),
             "corpus": texts.training[training.corpus].sha256,
             "trainer": planned.settings["trainers"].get(training.trainer),
         },
@@ -771,8 +809,6 @@ def _key(planned: Plan, texts: Texts, training: Training, size: int) -> str:
         texts.blocks.unit_of_block.tolist(),
         {name: [*own] for name, own in texts.sentences.items()},
     ]
-    if training.base is not None:
-        known_by.append(to_encoder(_base(planned, training.base)).fingerprint)
     return hashlib.sha256(json.dumps(known_by, sort_keys=True).encode()).hexdigest()[:32]
 
 
@@ -824,6 +860,7 @@ def _experiment(
                 name: {**entry, "sha256": texts.sha256[name]}
                 for name, entry in planned.corpora.items()
             },
+            "held_out_files": planned.settings["held_out_files"] or texts.own_files,
             "made": {"bpe_core": _version(), "held_out_sha256": texts.held_out.sha256},
         },
         bytes_by_unit=sizes,

@@ -391,6 +391,7 @@ class Experiment:
             }
             if head["parallel"] != ["sample"]:
                 head["parallel"] = self._moved(head["parallel"], folder)
+            head["held_out_files"] = self._moved(head["held_out_files"], folder)
             head["extend"] = [
                 self._moved([base], folder)[0] if os.path.exists(self._path(base)) else base
                 for base in head["extend"]

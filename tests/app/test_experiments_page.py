@@ -92,6 +92,7 @@ def test_rows_are_an_entry_and_measured_again_if_a_run_was_deleted(
         "vocab_sizes": [270, 280],
         "pretokenizers": ["gpt2"],
         "alphabets": ["full"],
+        "trainers": {"plain": {}},
         "extend": [],
         "new_tokens": [],
         "held_out": 0.2,
@@ -135,7 +136,31 @@ def test_what_the_page_does_not_take_is_said(
     assert "so 8% of the text is held out here, although you chose 0%" in page_text(app)
     own = keep_uploaded(Corpus.from_text("A new text.\n" * 40), "new.txt")
     app = open_app("experiments", held_by="file", held_file=own)
-    assert "Your own held-out files are not used on this page. 8%" in page_text(app)
+    app.multiselect(key="experiment_bases").set_value(["gpt2"]).run()
+    app.number_input(key="experiment_seed").set_value(7).run()
+    app.button_group(key="experiment_new_tokens").set_value([250]).run()
+    app.button_group(key="experiment_sizes").set_value([512]).run()
+    app.button_group(key="experiment_trainers").set_value(["superwords", "vetoes"]).run()
+    app.number_input(key="experiment_superwords_from").set_value(600).run()
+    assert not app.exception
+    press(app, "Measure")
+    (piece,) = [piece for kind, piece in queue._known if kind is EXPERIMENT]
+    wait_until(OfKind(EXPERIMENT), piece)
+    result = queue.status(EXPERIMENT, piece).result
+    assert result is not None, queue.status(EXPERIMENT, piece)
+    names = [row.name for row in result.found.rows]
+    assert names == ["gpt2, vetoes, 512", "cl100k, vetoes, 512", "gpt2, +250"]
+    assert int(result.found.bytes_by_unit.sum()) == 480
+    assert result.found.settings["seed"] == 7
+    assert result.found.settings["held_out_files"] == ["text"]
+    assert {load_run(id).held_out.n_bytes for id in result.run_ids.values()} == {480}
+    app.run()
+    assert "512 could not be trained" in app.warning[0].value
+    app.text_area(key="experiment_vetoes").set_value("regex:(").run()
+    assert "Correct the veto" in app.error[0].value
+    app.button_group(key="experiment_trainers").set_value(["plain"]).run()
+    app.button_group(key="experiment_sizes").set_value([512, 1024, 2048, 4096]).run()
+    app.multiselect(key="experiment_bases").set_value([]).run()
     monkeypatch.setattr(form, "MAX_BYTES_OF_ROWS", 3_000_000)
     app.run()
     assert "are too much for this page. Choose at most 4, or a shorter text" in page_text(app)

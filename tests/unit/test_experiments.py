@@ -24,6 +24,7 @@ from bpe_core.corpus import parallel_texts
 from bpe_core.experiments import Training
 from bpe_core.experiments.table import MEASURED_ON_THE_MACHINE
 from tests.commands import run
+from tests.foreign_models import described, library_encoder, word_piece
 from tests.new_process import ROOT
 
 SIZES = (280, 320, 400)
@@ -336,6 +337,51 @@ def test_corpora_do_not_train_on_what_another_holds_out():
     experiment = bpe.experiment({"vocab_sizes": [280], "held_out": 0.3}, corpora)
     assert [row.name for row in experiment.rows] == ["small, 280", "large, 280"]
     assert len({len(row.tokens_by_unit) for row in experiment.rows}) == 1
+
+
+def test_a_text_of_its_own_is_held_out_and_a_base_is_given(tmp_path: Path):
+    shared, new = texts()[:3], [f"a new text {n} for the bare reader\n" for n in range(40)]
+    (tmp_path / "new").mkdir()
+    for number, text in enumerate([*shared, *new]):
+        (tmp_path / "new" / f"{number:02}.txt").write_text(text, encoding="utf-8")
+    base = bpe.train(texts(40), vocab_size=300).tokenizer
+    bpe.save(base, tmp_path / "mine")
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps({"text": t}) + "\n" for t in texts()))
+    lines = """vocab_sizes = [280]
+extend = ["mine"]
+new_tokens = [5]
+parallel = []
+held_out_files = ["new"]
+corpora = {a = "texts.jsonl", b = "texts.jsonl"}
+"""
+    file = tmp_path / "own.toml"
+    file.write_text(lines, "utf-8")
+    found = bpe.experiment(file)
+    training, held_out = bpe.Corpus.from_documents(texts()).hold_out(
+        bpe.read_corpus(tmp_path / "new")
+    )
+    assert len(training.documents) == 87
+    assert int(found.bytes_by_unit.sum()) == held_out.n_bytes
+    (row,) = [row for row in found.rows if row.name == "a, 280"]
+    alone = bpe.train(training, vocab_size=280).tokenizer
+    assert row.figures["n_tokens"] == sum(map(len, alone.encode_batch([*held_out.documents])))
+    settings = {**tomllib.loads(lines), "held_out_files": []}
+    given = bpe.experiment(
+        settings, {"a": texts(), "b": texts()}, bases={"mine": base}, held_out=[*shared, *new]
+    )
+    assert [row.name for row in given.rows] == ["a, 280", "a, mine, +5", "b, 280", "b, mine, +5"]
+    for one, other in zip(stable(found), stable(given), strict=True):
+        assert one == other
+    assert found.settings["held_out_files"] == ["new"]
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "again.toml").write_text(found.to_toml(str(tmp_path / "out")), "utf-8")
+    again = bpe.experiment(tmp_path / "out" / "again.toml")
+    assert [row["bits_per_byte"] for row in stable(again)] == [
+        row["bits_per_byte"] for row in stable(found)
+    ]
+    other = library_encoder(described(word_piece()))
+    with pytest.raises(bpe.FormatError, match="cannot be adapted"):
+        bpe.experiment(settings, {"a": texts(), "b": texts()}, bases={"mine": other})
 
 
 def test_the_answer_takes_the_smallest_size_within_the_interval(tmp_path: Path):

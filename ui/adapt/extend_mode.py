@@ -34,7 +34,7 @@ from ui.adapt.new_tokens import (
     draw_term_costs,
     join_terms,
 )
-from ui.adapt.order_form import Base, ask_for_coverage, choose_base, usable
+from ui.adapt.order_form import ask_for_coverage, choose_base, usable
 from ui.components import verdict
 from ui.corpus import begin_training, choose_corpus, show_corpus
 from ui.host import fragment
@@ -42,6 +42,7 @@ from ui.look import counted, definitions, plain_markdown
 from ui.run import show_failure, training_outcome, watch_training
 from ui.shell import FieldLimits, action_row, address, show_missing, whole_number, workspace
 from ui.storage import Extension, StoredRun, extended_title
+from ui.tokenizers import shelf
 from ui.work import JobStatus
 
 _FIRST_TOKENS: Final = 1_000
@@ -120,7 +121,7 @@ def _first_coverage(stored: StoredRun) -> float:
     return continues.character_coverage
 
 
-def _choose_size(base: Base, first: int) -> int | None:
+def _choose_size(base: shelf.Base, first: int) -> int | None:
     st.header("New tokens", anchor=False)
     n_tokens = whole_number(
         "Tokens to add",

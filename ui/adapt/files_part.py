@@ -17,21 +17,15 @@ from bpe_core.adapting import Adapted, cut_after, trace_ids
 from bpe_core.errors import BpeError
 from bpe_core.formats import FOLDER, OLD_IDS, PARTS, ROWS, adapted_files, dumps, is_ranks, row_files
 from bpe_core.published import (
-    CATALOGUE,
-    cached_path,
-    cached_state,
-    is_hub_name,
     is_sidecar,
-    parse_hub_name,
-    read_cached,
 )
 from bpe_core.tokenizer import Tokenizer
 from ui.adapt.gain_parts import base_name
 from ui.host import cached
 from ui.look import file_stem, plain_markdown, plain_text
 from ui.run import offer_downloads, show_encoding_command, zipped
-from ui.storage import BaseName, StoredRun, tokenizer_files
-from ui.tokenizers import FILE_PREFIX, GPT2, hub_files
+from ui.storage import BaseName, StoredRun
+from ui.tokenizers import GPT2, shelf
 
 MODEL_LINES: Final = """\
 import json
@@ -222,22 +216,4 @@ def read_base_files(base: BaseName, tokenizer: Tokenizer) -> Mapping[str, bytes]
     """
     if base.key == GPT2:
         return dumps(tokenizer, "gpt2")
-    return stored_files(base.key) or dumps(tokenizer, "huggingface")
-
-
-def stored_files(key: str) -> Mapping[str, bytes]:
-    """Return the files kept under a key of the shelf; none for a run or GPT-2.
-
-    Raises BpeError if files are damaged or missing.
-
-    >>> stored_files("gpt2")
-    {}
-    """
-    if key.startswith(FILE_PREFIX):
-        return tokenizer_files(key.removeprefix(FILE_PREFIX))
-    if is_hub_name(key):
-        return hub_files(parse_hub_name(key))
-    found = CATALOGUE.get(key)
-    if key == GPT2 or found is None or found.encoding or cached_state(found) == "missing":
-        return {}
-    return {cached_path(found).name: read_cached(found)}
+    return shelf.stored_files(base.key) or dumps(tokenizer, "huggingface")

@@ -10,14 +10,12 @@ from typing import Final, cast
 
 import streamlit as st
 
-from bpe_core.adapting import RemovalOrder, extendable
+from bpe_core.adapting import RemovalOrder
 from bpe_core.comparison import embedding_rows
-from bpe_core.errors import BpeError, FormatError
-from bpe_core.formats import build_tokenizer, read_description
-from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer
+from bpe_core.errors import BpeError
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.unicode import token_script
 from ui.adapt.adapting_process import Removable
-from ui.adapt.files_part import stored_files
 from ui.adapt.gain_parts import usual_general
 from ui.adapt.in_background import Order
 from ui.components import FigureRow, figure_table
@@ -25,16 +23,13 @@ from ui.corpus import area_to_address, choose_corpus, show_corpus, start_area
 from ui.host import cached
 from ui.look import counted, plain_markdown, plain_text, token_label
 from ui.shell import address, workspace
-from ui.storage import BaseName, StoredRun
+from ui.storage import StoredRun
 from ui.tokenizers import add_button, draw_shelf_problems, shelf
 
 _KEY: Final = "adapt_base"
 _PARAMETER: Final = "base"
 _MAX_KEY_LENGTH: Final = 64
 _MAX_NAME_LENGTH: Final = 60
-_INSTEAD: Final = (
-    "Adapt another tokenizer, such as GPT-2’s, Llama 3’s or Mistral 7B’s, or train a new one."
-)
 
 _MAX_NAMED: Final = 5
 _WRITTEN: Final = re.compile("␣|→|↵|<[0-9A-F]{2}(?: [0-9A-F]{2})*>")
@@ -45,44 +40,9 @@ _MAX_CHARACTERS: Final = 100_000
 _KEEP: Final = "adapt_keep"
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
-    """A tokenizer to adapt."""
-
-    name: BaseName
-    encoder: Encoder
-    note: str
-    """Its origin; may be user input."""
-
-    def tokenizer(self) -> Tokenizer:
-        """Return the tokenizer; raise BpeError if it cannot be adapted.
-
-        If another library encodes with it, its file is read as pre-tokenizer and merges. Added
-        tokens that are found in ordinary text, as DeepSeek's are, count as text then.
-        """
-        own = self.encoder
-        name = plain_text(self.name.name, _MAX_NAME_LENGTH)
-        if own.model == "BPE" and own.adaptable is None:
-            found = _read_merges(self.name.key)
-            if isinstance(found, str):
-                raise FormatError(f"{name} cannot be adapted. {found} {_INSTEAD}")
-            own = found
-        return extendable(NamedEncoder(name, own, self.note))
-
-
-@cached(spinner="Reading the merges")
-def _read_merges(key: str) -> Tokenizer | str:
-    """Return the tokenizer in a file, or why it cannot be read as pre-tokenizer and merges."""
-    try:
-        read = read_description(stored_files(key))
-        return read.why_not if read.merges is None else build_tokenizer(read)
-    except BpeError as error:
-        return str(error)
-
-
-def choose_base(stored: StoredRun) -> Base:
+def choose_base(stored: StoredRun) -> shelf.Base:
     """Draw the choice of the base and what it holds; return it."""
-    bases = _bases(stored)
+    bases = shelf.bases_of(stored)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header("Base", anchor=False, width="content")
         st.space("stretch")
@@ -107,7 +67,7 @@ def choose_base(stored: StoredRun) -> Base:
     return base
 
 
-def usable(base: Base) -> Tokenizer | None:
+def usable(base: shelf.Base) -> Tokenizer | None:
     """Return the tokenizer to adapt, or None and show why it cannot be and what to do instead."""
     try:
         return base.tokenizer()
@@ -116,27 +76,13 @@ def usable(base: Base) -> Tokenizer | None:
         return None
 
 
-def _bases(stored: StoredRun) -> dict[str, Base]:
-    """Return the tokenizers by key: the open run's, the one it extends, and those of the shelf."""
-    found: dict[str, Base] = {}
-    for member in shelf.members(stored):
-        key, name = member.key, member.name
-        if key == shelf.OWN:
-            key, name = shelf.run_key(stored.id), f"{stored.title} (the open run)"
-        found[key] = Base(BaseName(key, name), member.encoder, member.note)
-    base = stored.run.given_base
-    if stored.base is not None and base is not None:
-        found.setdefault(stored.base.key, Base(stored.base, base, "The base of the open run"))
-    return found
-
-
-def _usual_key(stored: StoredRun, bases: dict[str, Base]) -> str:
+def _usual_key(stored: StoredRun, bases: Mapping[str, shelf.Base]) -> str:
     if stored.base is not None:
         return stored.base.key
     return shelf.GPT2 if shelf.GPT2 in bases else next(iter(bases))
 
 
-def _facts(base: Base) -> str:
+def _facts(base: shelf.Base) -> str:
     rows = embedding_rows(base.encoder)
     gaps = rows - base.encoder.vocab_size
     more = f", {rows:,} embedding rows" if gaps else ""
@@ -148,7 +94,7 @@ def _facts(base: Base) -> str:
 class Asked:
     """The forms as they are filled."""
 
-    base: Base
+    base: shelf.Base
     tokenizer: Tokenizer | None
     """None if the base cannot be adapted."""
     order: Order | None

@@ -7,7 +7,11 @@ from typing import Any, Final
 
 import streamlit as st
 
+from bpe_core.errors import BpeError
 from bpe_core.experiments import ALPHABETS
+from bpe_core.runs import check_config
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.types import TrainingConfig
 from ui.corpus import ChosenCorpus, choose_corpus, fill_corpus_once
 from ui.experiments.results import draw_results
 from ui.experiments.work import (
@@ -19,9 +23,10 @@ from ui.experiments.work import (
     count_rows,
     measuring,
 )
-from ui.look import counted, size_text, tooltip
-from ui.shell import work_form
+from ui.look import counted, plain_markdown, plain_text, size_text, tooltip
+from ui.shell import FieldLimits, whole_number, work_form
 from ui.storage import HELD_OUT_SEED, StoredRun, upload_held_out
+from ui.tokenizers import add_button, draw_shelf_problems, shelf
 
 SIZES: Final = (512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768)
 CUTS: Final = {
@@ -37,9 +42,24 @@ _ALPHABETS: Final = {
     "seen": "bytes of the text (seen)",
     "characters": "characters",
 }
-BASES: Final = {"gpt2": "GPT-2"}
+PLAIN: Final = "plain"
+SUPERWORDS: Final = "superwords"
+VETOES: Final = "vetoes"
+WHOLE: Final = "whole characters"
+_TRAINERS: Final = {
+    PLAIN: "plain BPE",
+    SUPERWORDS: "superwords",
+    VETOES: "without some tokens",
+    WHOLE: "whole characters",
+}
+_SUPERWORDS_FROM: Final = FieldLimits(
+    300, SIZES[-1], "Words must be learned first.", "No vocabulary here is larger."
+)
+_FIRST_SUPERWORDS: Final = 512
+_SEEDS: Final = FieldLimits(0, 2**31 - 1, "Seeds are not negative.", "Larger seeds are not used.")
 NEW_TOKENS: Final = (250, 500, 1_000, 2_000, 4_000)
 _HELD_OUT: Final = 0.08
+_MAX_NAME: Final = 60
 
 
 def draw_experiment(stored: StoredRun) -> None:
@@ -49,10 +69,10 @@ def draw_experiment(stored: StoredRun) -> None:
     places = work_form()
     with places.form:
         chosen, _ = choose_corpus()
-        settings = _choose()
+        choices = _choose(stored)
         order = None
-        if chosen is not None and settings is not None:
-            order = _order(chosen, settings)
+        if chosen is not None and choices is not None:
+            order = _order(chosen, *choices)
     status = None if order is None else measuring(order)
     begin = None
     is_whole = status is not None and (status.result is None or not status.result.lacks_runs)
@@ -74,8 +94,11 @@ def draw_experiment(stored: StoredRun) -> None:
             st.divider()
 
 
-def _choose() -> dict[str, Any] | None:
-    """Draw the combinations; return the settings, None if there is nothing to try."""
+def _choose(stored: StoredRun) -> tuple[dict[str, Any], dict[str, Tokenizer]] | None:
+    """Draw the combinations; return the settings, and the tokenizers to extend by their names.
+
+    Returns None if there is nothing to try, or a field is wrong.
+    """
     st.header("Combinations", anchor=False)
     sizes = st.pills(
         "Vocabulary sizes",
@@ -108,15 +131,8 @@ def _choose() -> dict[str, Any] | None:
         key="experiment_alphabets",
         persist_state="session",
     )
-    bases = st.pills(
-        "Tokenizers to extend",
-        list(BASES),
-        selection_mode="multi",
-        format_func=BASES.__getitem__,
-        help="Tokens learned from your text are added to the tokenizer, which keeps its own.",
-        key="experiment_bases",
-        persist_state="session",
-    )
+    trainers = _choose_trainers()
+    bases = _choose_bases(stored)
     new_tokens: list[int] = []
     if bases:
         new_tokens = st.pills(
@@ -128,27 +144,117 @@ def _choose() -> dict[str, Any] | None:
             key="experiment_new_tokens",
             persist_state="session",
         )
-    bases = bases if new_tokens else []
-    is_own = bool(sizes and cuts and alphabets)
-    settings = {
+    seed = whole_number(
+        "Seed",
+        _SEEDS,
+        HELD_OUT_SEED,
+        key="experiment_seed",
+        help="Another seed holds out another part of the text, for all tokenizers. Files of your "
+        "own that are held out need none.",
+    )
+    if trainers is None or seed is None:
+        return None
+    bases = bases if new_tokens else {}
+    is_own = bool(sizes and cuts and alphabets and trainers)
+    settings: dict[str, Any] = {
         "vocab_sizes": list(sizes) if is_own else [],
         "pretokenizers": list(cuts) if is_own else ["gpt2"],
         "alphabets": list(alphabets) if is_own else ["full"],
+        "trainers": trainers if is_own else {PLAIN: {}},
         "extend": list(bases),
         "new_tokens": list(new_tokens) if bases else [],
+        "seed": seed,
     }
     n_rows = count_rows(settings)
     if not n_rows:
-        st.markdown(":orange[Choose at least one size, cut and alphabet.]")
+        st.markdown(":orange[Choose at least one size, cut, alphabet and way to train.]")
         return None
     if n_rows > MAX_ROWS:
         st.markdown(f":orange[These are {n_rows} combinations; the limit is {MAX_ROWS}.]")
         return None
     st.markdown(f":gray[:small[{counted(n_rows, 'tokenizer')}, all on one held-out text.]]")
-    return settings
+    return settings, bases
 
 
-def _order(chosen: ChosenCorpus, settings: dict[str, Any]) -> Order | None:
+def _choose_trainers() -> dict[str, dict[str, Any]] | None:
+    """Draw the ways to train; return their settings by their names, None if a field is wrong."""
+    ways = st.pills(
+        "Ways to train",
+        list(_TRAINERS),
+        selection_mode="multi",
+        default=[PLAIN],
+        format_func=_TRAINERS.__getitem__,
+        help="Plain BPE merges within words. Superwords may join up to four words, once the "
+        "vocabulary has some tokens. Tokens that you name can be forbidden. With whole characters, "
+        "no merge joins a part of a character with anything but the rest of it.",
+        key="experiment_trainers",
+        persist_state="session",
+    )
+    found: dict[str, dict[str, Any]] = {PLAIN: {}} if PLAIN in ways else {}
+    if SUPERWORDS in ways:
+        joins_from = whole_number(
+            "Let words join after N tokens",
+            _SUPERWORDS_FROM,
+            _FIRST_SUPERWORDS,
+            key="experiment_superwords_from",
+            help="Smaller sizes are left out.",
+        )
+        if joins_from is None:
+            return None
+        found[SUPERWORDS] = {"superwords_from": joins_from}
+    if VETOES in ways:
+        vetoes = st.text_area(
+            "Tokens that must not exist, one per line",
+            "regex:[0-9]",
+            key="experiment_vetoes",
+            height=68,
+            help="Spaces count: a word in the middle of a text begins with one. A line such as "
+            "regex:[0-9] forbids every token that the pattern matches a part of.",
+            persist_state="session",
+        )
+        found[VETOES] = {"vetoes": [line for line in (vetoes or "").splitlines() if line]}
+    if WHOLE in ways:
+        found[WHOLE] = {"whole_characters": True}
+    try:
+        for more in found.values():
+            check_config(TrainingConfig(SIZES[-1], **more))
+    except BpeError as error:
+        st.error(plain_markdown(str(error), 600))
+        return None
+    return found
+
+
+def _choose_bases(stored: StoredRun) -> dict[str, Tokenizer]:
+    """Draw the tokenizers to extend; return those that can be, by their names in the settings."""
+    offered = shelf.bases_of(stored)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        keys = st.multiselect(
+            "Tokenizers to extend",
+            list(offered),
+            format_func=lambda key: plain_text(offered[key].name.name, _MAX_NAME),
+            placeholder="None",
+            help="Tokens learned from your text are added to the tokenizer, which keeps its own.",
+            key="experiment_bases",
+            persist_state="session",
+        )
+        add_button(stored)
+    draw_shelf_problems()
+    found: dict[str, Tokenizer] = {}
+    for key in keys:
+        try:
+            base = offered[key].tokenizer()
+        except BpeError as error:
+            st.warning(plain_markdown(str(error), 600))
+            continue
+        # A name that the library opens, where there is one, so that the file repeats the rows.
+        name = key if shelf.opens_by_name(key) else plain_text(offered[key].name.name, _MAX_NAME)
+        found[name] = base
+    return found
+
+
+def _order(
+    chosen: ChosenCorpus, settings: dict[str, Any], bases: dict[str, Tokenizer]
+) -> Order | None:
     if chosen.corpus.n_bytes > MAX_BYTES:
         st.markdown(
             f":orange[This page takes texts up to {size_text(MAX_BYTES)}. For larger ones, use "
@@ -167,11 +273,8 @@ def _order(chosen: ChosenCorpus, settings: dict[str, Any]) -> Order | None:
         st.markdown(":orange[Weighted words have no order to predict. Choose a text.]")
         return None
     by, share = chosen.held_out_by or "", chosen.held_out_share
-    if upload_held_out(by) is not None:
-        st.markdown(
-            f":orange[Your own held-out files are not used on this page. {_HELD_OUT:.0%} of the "
-            "text is held out instead.]"
-        )
+    own = upload_held_out(by)
+    if own is not None:
         by, share = "", _HELD_OUT
     elif not share:
         st.markdown(
@@ -184,10 +287,11 @@ def _order(chosen: ChosenCorpus, settings: dict[str, Any]) -> Order | None:
             **settings,
             "held_out": share,
             "held_out_by": by,
-            "seed": HELD_OUT_SEED,
         },
         chosen.corpus,
         chosen.title,
+        bases,
+        own,
     )
 
 

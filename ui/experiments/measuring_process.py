@@ -16,11 +16,20 @@ from bpe_core.experiments import Training, experiment
 from bpe_core.files import folder_size, write_whole
 from bpe_core.processes import Report
 from bpe_core.runs import TrainingRun
-from ui.storage import Trained, in_memory_run, make_room, os_errors_as_not_kept, store_run
+from ui.storage import (
+    Trained,
+    in_memory_run,
+    make_room,
+    os_errors_as_not_kept,
+    read_base,
+    store_run,
+)
 from ui.work import Progress
 
 CORPUS: Final = "corpus"
 """The name of the visitor's corpus in the settings."""
+BASE: Final = "base-"
+HELD_OUT: Final = "held_out"
 _RUNS: Final = "runs.json"
 _STEPS: Final = 1_000
 
@@ -29,18 +38,24 @@ def measure_here(
     text: Path,
     folder: Path,
     settings: str,
+    bases: tuple[str, ...],
     title: str,
     new_ids: tuple[str, ...],
     report: Report[Progress],
 ) -> None:
     """Measure the rows that are missing in `folder`, and store their runs under `new_ids`.
 
-    `text` is the folder of the corpus, and `settings` is JSON. Raises NotKeptError if the store has
-    no room.
+    `text` is the folder of the corpus, and has folders of the tokenizers that `bases` names and of
+    the visitor's own held-out text, if there is one. `settings` is JSON. Raises NotKeptError if the
+    store has no room.
     """
     own = json.loads(settings)
     corpus = Corpus.open(text, stays_on_disk=True)
-    training, held_out = corpus.split(own["held_out"], own["seed"], own["held_out_by"] or None)
+    separate = Corpus.open(text / HELD_OUT) if (text / HELD_OUT).is_dir() else None
+    if separate is None:
+        training, held_out = corpus.split(own["held_out"], own["seed"], own["held_out_by"] or None)
+    else:
+        training, held_out = corpus.hold_out(separate)
     left, lock = list(new_ids), threading.Lock()
     run_ids, noted = read_ids(folder), folder_size(folder)
 
@@ -61,7 +76,15 @@ def measure_here(
         report(Progress(round(progress.share * _STEPS), _STEPS))
 
     with os_errors_as_not_kept():
-        experiment(own, {CORPUS: corpus}, work=folder, on_progress=follow, on_run=store)
+        experiment(
+            own,
+            {CORPUS: corpus},
+            bases={name: read_base(text / f"{BASE}{n}") for n, name in enumerate(bases)},
+            held_out=separate,
+            work=folder,
+            on_progress=follow,
+            on_run=store,
+        )
 
 
 def row_key(settings: Mapping[str, Any]) -> str:

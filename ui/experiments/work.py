@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -23,10 +23,23 @@ from bpe_core.files import (
     touch,
     write_whole,
 )
-from ui.experiments.measuring_process import CORPUS, measure_here, read_ids, row_key
+from bpe_core.tokenizer import Tokenizer
+from ui.experiments.measuring_process import (
+    BASE,
+    CORPUS,
+    HELD_OUT,
+    measure_here,
+    read_ids,
+    row_key,
+)
 from ui.host import event
 from ui.shell import hold_keys
-from ui.storage import is_stored, os_errors_as_not_kept
+from ui.storage import (
+    is_stored,
+    load_uploaded,
+    os_errors_as_not_kept,
+    write_base,
+)
 from ui.work import Progress, Status, Task, WorkKind, call_apart, files_for_process, queue
 
 MAX_BYTES: Final = 64_000_000
@@ -60,11 +73,17 @@ class Order:
     settings: Mapping[str, Any]
     corpus: Corpus
     title: str
+    bases: Mapping[str, Tokenizer] = field(default_factory=dict[str, Tokenizer])
+    """The tokenizers to extend, by the names in the settings."""
+    held_out_id: str | None = None
+    """What the visitor's own held-out text is kept under, if there is one."""
 
     @property
     def id(self) -> str:
         """The same for the same settings and corpus, no matter who asks."""
-        words = json.dumps([self.corpus.sha256, self.settings], sort_keys=True)
+        bases = {name: base.fingerprint for name, base in self.bases.items()}
+        known_by = [self.corpus.sha256, self.settings, bases, self.held_out_id]
+        words = json.dumps(known_by, sort_keys=True)
         return hashlib.sha256(words.encode()).hexdigest()[:32]
 
     @property
@@ -75,8 +94,9 @@ class Order:
 
 def count_rows(settings: Mapping[str, Any]) -> int:
     """Return the number of combinations of some settings."""
-    own = (len(settings[name]) for name in ("vocab_sizes", "pretokenizers", "alphabets"))
-    return math.prod(own) + len(settings["extend"]) * len(settings["new_tokens"])
+    names = ("vocab_sizes", "pretokenizers", "alphabets", "trainers")
+    own = math.prod(len(settings[name]) for name in names)
+    return own + len(settings["extend"]) * len(settings["new_tokens"])
 
 
 def measuring(order: Order) -> Status[Progress, Measured] | None:
@@ -109,11 +129,19 @@ def measure(order: Order, new_ids: Sequence[str], task: Task[Progress]) -> Measu
     with os_errors_as_not_kept():
         folder = _open_folder(order)
     with files_for_process(order.corpus, None) as text:
+        with os_errors_as_not_kept():
+            for number, base in enumerate(order.bases.values()):
+                (text / f"{BASE}{number}").mkdir()
+                write_base(text / f"{BASE}{number}", base)
+            if order.held_out_id is not None:
+                (text / HELD_OUT).mkdir()
+                load_uploaded(order.held_out_id)[0].save(text / HELD_OUT)
         call_apart(
             measure_here,
             text,
             folder,
             json.dumps(order.settings),
+            tuple(order.bases),
             order.title,
             tuple(new_ids),
             n_bytes=order.corpus.n_bytes,
@@ -121,7 +149,14 @@ def measure(order: Order, new_ids: Sequence[str], task: Task[Progress]) -> Measu
             should_stop=lambda: task.is_cancelled,
         )
     # All rows are there, so this only reads them.
-    found = experiment(order.settings, {CORPUS: order.corpus.read()}, work=folder)
+    own = order.held_out_id
+    found = experiment(
+        order.settings,
+        {CORPUS: order.corpus.read()},
+        bases=order.bases,
+        held_out=None if own is None else load_uploaded(own)[0].read(),
+        work=folder,
+    )
     event("experiment_ended", rows=len(found.rows))
     run_ids = read_ids(folder)
     ids = {row.name: run_ids.get(row_key(row.settings), "") for row in found.rows}

@@ -14,7 +14,6 @@ from bpe_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from ui.tokenizers import shelf
     from ui.tokenizers.additions import add_button, choose_tokenizer, draw_shelf_problems
-    from ui.tokenizers.by_name import hub_files
     from ui.tokenizers.costs import (
         COSTS_SAY,
         ask_for_rates,

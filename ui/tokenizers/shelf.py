@@ -8,23 +8,43 @@ of a model that it showed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
+from bpe_core.adapting import extendable
 from bpe_core.chat import ChatTemplate
 from bpe_core.comparison import numbered
-from bpe_core.errors import BpeError, ConfigError
-from bpe_core.published import is_sidecar
+from bpe_core.errors import BpeError, ConfigError, FormatError
+from bpe_core.formats import build_tokenizer, read_description
+from bpe_core.published import (
+    CATALOGUE,
+    cached_path,
+    cached_state,
+    is_hub_name,
+    is_sidecar,
+    parse_hub_name,
+    read_cached,
+)
 from bpe_core.runs import TrainingRun
-from bpe_core.tokenizer import Encoder, NamedEncoder, gpt2
+from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, gpt2
+from ui.host import cached
 from ui.look import plain_text
 from ui.shell import address, counted_as_kept, workspace
-from ui.storage import StoredRun, keep_tokenizer, load_run, load_tokenizer, open_uploaded
+from ui.storage import (
+    BaseName,
+    StoredRun,
+    keep_tokenizer,
+    load_run,
+    load_tokenizer,
+    open_uploaded,
+    tokenizer_files,
+)
 from ui.tokenizers.by_name import (
     Downloads,
     end_downloads,
+    hub_files,
     is_by_name,
     is_here,
     open_by_name,
@@ -41,6 +61,10 @@ _RUN = "run-"
 FILE_PREFIX: Final = "file-"
 _STORED_KEY: Final = re.compile("run-sample|(run|file)-[0-9a-f]{32}")
 _MAX_NAME_LENGTH = 40
+_MAX_BASE_NAME: Final = 60
+_INSTEAD: Final = (
+    "Adapt another tokenizer, such as GPT-2’s, Llama 3’s or Mistral 7B’s, or train a new one."
+)
 _MAX_ADDRESS_LENGTH: Final = 8_000
 """About two hundred keys; browsers and servers may refuse a longer address."""
 
@@ -225,6 +249,15 @@ def run_key(run_id: str) -> str:
     return _RUN + run_id
 
 
+def opens_by_name(key: str) -> bool:
+    """Return True if `bpe.open_encoder` opens what a key stands for.
+
+    >>> opens_by_name("gpt2"), opens_by_name("run-sample")
+    (True, False)
+    """
+    return key == GPT2 or is_by_name(key)
+
+
 def distinct(names: Sequence[str]) -> list[str]:
     """Return names on one line each, shortened if long, and numbered if repeated.
 
@@ -289,3 +322,70 @@ def open_member(key: str) -> Member:
     by_name = is_by_name(key)
     named = open_by_name(key) if by_name else load_tokenizer(key.removeprefix(FILE_PREFIX))
     return Member(key, named.name, named.encoder, named.provenance, named.chat)
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A tokenizer to adapt."""
+
+    name: BaseName
+    encoder: Encoder
+    note: str
+    """Its origin; may be user input."""
+
+    def tokenizer(self) -> Tokenizer:
+        """Return the tokenizer; raise BpeError if it cannot be adapted.
+
+        If another library encodes with it, its file is read as pre-tokenizer and merges. Added
+        tokens that are found in ordinary text, as DeepSeek's are, count as text then.
+        """
+        own = self.encoder
+        name = plain_text(self.name.name, _MAX_BASE_NAME)
+        if own.model == "BPE" and own.adaptable is None:
+            found = _read_merges(self.name.key)
+            if isinstance(found, str):
+                raise FormatError(f"{name} cannot be adapted. {found} {_INSTEAD}")
+            own = found
+        return extendable(NamedEncoder(name, own, self.note))
+
+
+@cached(spinner="Reading the merges")
+def _read_merges(key: str) -> Tokenizer | str:
+    """Return the tokenizer in a file, or why it cannot be read as pre-tokenizer and merges."""
+    try:
+        read = read_description(stored_files(key))
+        return read.why_not if read.merges is None else build_tokenizer(read)
+    except BpeError as error:
+        return str(error)
+
+
+def bases_of(stored: StoredRun) -> dict[str, Base]:
+    """Return the tokenizers by key: the open run's, the one it extends, and those of the shelf."""
+    found: dict[str, Base] = {}
+    for member in members(stored):
+        key, name = member.key, member.name
+        if key == OWN:
+            key, name = run_key(stored.id), f"{stored.title} (the open run)"
+        found[key] = Base(BaseName(key, name), member.encoder, member.note)
+    base = stored.run.given_base
+    if stored.base is not None and base is not None:
+        found.setdefault(stored.base.key, Base(stored.base, base, "The base of the open run"))
+    return found
+
+
+def stored_files(key: str) -> Mapping[str, bytes]:
+    """Return the files kept under a key of the shelf; none for a run or GPT-2.
+
+    Raises BpeError if files are damaged or missing.
+
+    >>> stored_files("gpt2")
+    {}
+    """
+    if key.startswith(FILE_PREFIX):
+        return tokenizer_files(key.removeprefix(FILE_PREFIX))
+    if is_hub_name(key):
+        return hub_files(parse_hub_name(key))
+    found = CATALOGUE.get(key)
+    if key == GPT2 or found is None or found.encoding or cached_state(found) == "missing":
+        return {}
+    return {cached_path(found).name: read_cached(found)}
