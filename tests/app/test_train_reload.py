@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from typing import Any
 
@@ -20,7 +21,15 @@ from tests.app.pages import (
     unescaped_text,
     upload,
 )
-from tests.app.training import assert_press_is_refused, choose, draw_after, held_back, train
+from tests.app.training import (
+    amounts,
+    assert_press_is_refused,
+    choose,
+    draw_after,
+    exact_size,
+    held_back,
+    train,
+)
 from tests.waiting import MAX_WAIT_SECONDS
 from ui.shell import workspace
 from ui.shell.open_run import GivenCorpus
@@ -181,7 +190,7 @@ def test_the_forms_hold_a_training_that_is_running(
         else:
             app.selectbox(key="corpus_sample").set_value("notebook").run()
         app.slider(key="corpus_held_out").set_value(20).run()
-        (size,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))
+        size = exact_size(app)
         size.set_value(int(size.value or 0) + 7).run()
         app.button(key="train").click().run()
         assert reached.wait(MAX_WAIT_SECONDS)
@@ -204,7 +213,7 @@ def test_a_training_that_a_restart_ended_is_named_and_its_forms_stay(
     with held_back(monkeypatch) as reached:
         app = paste(choose(open_app(), preset="Classroom"), RHYME)
         app.slider(key="corpus_held_out").set_value(20).run()
-        (size,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))
+        size = exact_size(app)
         size.set_value(int(size.value or 0) + 7).run()
         app.button(key="train").click().run()
         assert reached.wait(MAX_WAIT_SECONDS)
@@ -221,7 +230,13 @@ def test_a_training_that_a_restart_ended_is_named_and_its_forms_stay(
 def form_values(app: AppTest) -> dict[str, object]:
     kinds = ("segmented_control", "radio", "selectbox", "select_slider", "slider", "text_area")
     widgets: list[Any] = [w for kind in (*kinds, "number_input") for w in app.get(kind)]
-    return {w.key: w.value for w in widgets if str(w.key).startswith(("corpus_", "settings_"))}
+    values = {str(w.key): w.value for w in widgets}
+    # A size keeps its value if it was moved, but not its key.
+    return {
+        re.sub("(_moved|(?<=amount))_[0-9]+$", "", key): value
+        for key, value in values.items()
+        if key.startswith(("corpus_", "settings_"))
+    }
 
 
 def test_a_run_without_its_corpus_brings_back_its_settings_alone(open_app: OpenApp) -> None:
@@ -365,20 +380,26 @@ def test_a_cut_that_normalizes_first_stays_chosen(open_app: OpenApp) -> None:
         assert page.selectbox(key="settings_pretokenizer").value == "NFC+gpt2"
 
 
-def test_a_typed_size_stays_when_an_older_message_arrives(open_app: OpenApp) -> None:
+@pytest.mark.parametrize("steps", [(), (512,), (300, 2048)])
+@pytest.mark.parametrize("is_typed", [True, False])
+def test_a_size_typed_or_named_stays_when_older_messages_arrive(
+    open_app: OpenApp, steps: tuple[int, ...], is_typed: bool
+) -> None:
     app = open_app()
-    app.number_input(key="settings_exact_byte_size_4096").set_value(400).run()
-    # As the browser sends it that has not drawn the slider's new place yet.
-    app.session_state["settings_exact_byte_size_4096"] = 400.0
-    app.segmented_control(key="settings_amount").set_value("Balanced")
-    app.select_slider(key="settings_byte_size").set_value(4096).run()
-    (field,) = (each for each in app.number_input if str(each.key).startswith("settings_exact"))
-    assert field.value == 400
-    app.select_slider(key="settings_byte_size").set_value(4096).run()
-    assert app.number_input(key="settings_exact_byte_size_4096").value == 4096
-    # A step of the slider with the name of the step before, which was drawn meanwhile.
-    app.segmented_control(key="settings_amount").set_value("Few pieces")
-    app.select_slider(key="settings_byte_size").set_value(1024).run()
-    assert app.number_input(key="settings_exact_byte_size_1024").value == 1024
-    app.segmented_control(key="settings_amount").set_value("Few pieces").run()
-    assert app.number_input(key="settings_exact_byte_size_512").value == 512
+    for step in steps:
+        app.select_slider[0].set_value(step).run()
+    shown: list[Any] = [app.select_slider[0], exact_size(app), amounts(app)]
+    for each in shown:
+        each.set_value(each.value)  # otherwise these would tell what the server holds
+    field = exact_size(app).set_value(400) if is_typed else amounts(app).set_value("Long pieces")
+    undrawn = app._tree
+    field.run()
+    for _ in range(2):
+        # As the browser sends it that has not drawn the new size yet.
+        app._tree = undrawn
+        app.run()
+        assert exact_size(app).value == app.select_slider[0].value == (400 if is_typed else 16_384)
+    app.select_slider[0].set_value(1024).run()
+    assert (exact_size(app).value, amounts(app).value) == (1024, None)
+    amounts(app).set_value("Few pieces").run()
+    assert exact_size(app).value == 512

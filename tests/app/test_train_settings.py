@@ -14,7 +14,7 @@ from bpe_core.pretokenizers import SPACE_ADDING
 from bpe_core.runs import check_config, largest_size, tokens_by_cut
 from bpe_core.runs import train as train_run
 from tests.app.pages import OpenApp, in_address, page_text, sent
-from tests.app.training import choose, train
+from tests.app.training import amounts, choose, exact_size, train
 from tests.waiting import OfKind, wait_until
 from ui.run import corpus_summary
 from ui.shell import workspace
@@ -37,19 +37,18 @@ def cuts(app: AppTest) -> list[str]:
 
 def test_an_exact_size_is_used_and_the_slider_goes_to_the_nearest(open_app: OpenApp) -> None:
     app = paste(open_app(), RHYME)
-    slider = "settings_byte_size"
-    for at, size, nearest in ((4_096, 5_000, 4_096), (4_096, 30_000, 32_768), (32_768, 299, 300)):
-        app.number_input(key=f"settings_exact_byte_size_{at}").set_value(size).run()
+    for size, nearest in ((5_000, 4_096), (30_000, 32_768), (299, 300)):
+        exact_size(app).set_value(size).run()
         assert f"Vocabulary size **{size:,}**" in page_text(app)
-        assert app.select_slider(key=slider).value == nearest
-        assert app.number_input(key=f"settings_exact_byte_size_{nearest}").value == size
+        assert app.select_slider[0].value == nearest
+        assert exact_size(app).value == size
     train(app)
     assert load_run(in_address(app, "run")).run.config.vocab_size == 299
     # Moving the slider sets the size again, even at a place that had an exact size.
     for size in (4_096, 300, 32_768):
-        app.select_slider(key=slider).set_value(size).run()
+        app.select_slider[0].set_value(size).run()
         assert f"Vocabulary size **{size:,}**" in page_text(app)
-        assert app.number_input(key=f"settings_exact_byte_size_{size}").value == size
+        assert exact_size(app).value == size
 
 
 @pytest.mark.parametrize(
@@ -60,22 +59,21 @@ def test_a_size_is_chosen_by_what_it_gives(
     open_app: OpenApp, preset: str, sizes: tuple[int, ...]
 ) -> None:
     app = paste(open_app(), RHYME, preset)
-    amount = app.segmented_control(key="settings_amount")
+    amount = amounts(app)
     assert amount.value == ("Few pieces" if preset == "Classroom" else "Balanced")
     names = ("Few pieces", "Balanced", "Long pieces")
     assert amount.options == [f"{n} ({size:,})" for n, size in zip(names, sizes, strict=True)]
     before = 17 if preset == "Classroom" else 257
     for name, size in zip(names, sizes, strict=True):
-        app.segmented_control(key="settings_amount").set_value(name).run()
+        amounts(app).set_value(name).run()
         (sentence,) = find_sizes(app)
         assert sentence.startswith(f"Join the most frequent pair **{size - before:,} times**.")
         assert f"Vocabulary size **{size:,}**" in sentence
-        (field,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))
-        assert field.value == size
+        assert exact_size(app).value == size
         (slider,) = app.select_slider
         assert slider.value == size
         slider.set_value(before).run()
-        assert app.segmented_control(key="settings_amount").value is None
+        assert amounts(app).value is None
         assert "**0 times**" in find_sizes(app)[0]
 
 
@@ -100,16 +98,14 @@ def test_each_division_does_what_it_is_called() -> None:
 @pytest.mark.parametrize("typed", [5_000, 100_000, 299])
 def test_an_emptied_size_returns_to_the_suggested_one(open_app: OpenApp, typed: int) -> None:
     app = open_app()
-    first = app.number_input(key="settings_exact_byte_size_4096")
-    first.set_value(typed).run()
-    nearest = app.select_slider(key="settings_byte_size").value
-    field = app.number_input(key=f"settings_exact_byte_size_{nearest}")
+    exact_size(app).set_value(typed).run()
+    field = exact_size(app)
     assert field.value == typed
     # The browser puts this into a field that is left empty.
     field.set_value(field.proto.default).run()
     assert "Vocabulary size **4,096**" in page_text(app)
-    assert app.select_slider(key="settings_byte_size").value == 4_096
-    assert app.number_input(key="settings_exact_byte_size_4096").value == 4_096
+    assert app.select_slider[0].value == 4_096
+    assert exact_size(app).value == 4_096
 
 
 def find_train_button(app: AppTest) -> tuple[int, ...]:
@@ -236,7 +232,7 @@ def test_the_card_is_marked_as_another_runs_while_the_form_differs(open_app: Ope
 @pytest.mark.parametrize("preset", ["Classroom", LLAMA])
 def test_custom_begins_with_the_settings_that_were_shown(open_app: OpenApp, preset: str) -> None:
     app = choose(open_app(), source="Weighted words", preset=preset)
-    (size,) = (w for w in app.number_input if str(w.key).startswith("settings_exact"))
+    size = exact_size(app)
     size.set_value(int(size.value or 0) + 7).run()
     (sentence,) = find_sizes(app)
     app.radio(key="settings_preset").set_value("Custom").run()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import ButtonGroup, NumberInput
 
 from tests.app.pages import in_address
 from tests.waiting import MAX_WAIT_SECONDS, Manager, S, wait_until
@@ -31,6 +32,18 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> Iterator[Event]:
         yield reached
     finally:
         may_end.set()
+
+
+def exact_size(app: AppTest) -> NumberInput:
+    """Return the field for a size: its key tells how often the size was moved."""
+    (field,) = (each for each in app.number_input if str(each.key).startswith("settings_exact"))
+    return field
+
+
+def amounts(app: AppTest) -> ButtonGroup[str]:
+    """Return the sizes with a name."""
+    (each,) = (each for each in app.segmented_control if each.label == "Amount of pieces")
+    return each
 
 
 def train(app: AppTest) -> AppTest:

@@ -42,7 +42,10 @@ MAX_SIZE = 1_000_000
 _CLASSROOM_MERGES = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500, 1_000, 2_000, 5_000)
 _CLASSROOM_MERGE_COUNT = 15
 _FIELD_WIDTH = 150
+_MOVES: Final = "settings_size_moves"
+_AMOUNT_TURNS: Final = "settings_amount_turns"
 FIRST: dict[str, str | float] = {
+    _MOVES: 0,
     "settings_byte_size": FIRST_SIZE,
     f"settings_exact_byte_size_{FIRST_SIZE}": float(FIRST_SIZE),
 }
@@ -115,13 +118,13 @@ def size_widgets(preset: str, size: int, start_total: int) -> dict[str, str | fl
     `start_total` is the number of tokens before the first merge.
 
     >>> size_widgets("GPT-2", 5_000, 257)
-    {'settings_byte_size': 4096, 'settings_exact_byte_size_4096': 5000.0}
+    {'settings_size_moves': 0, 'settings_byte_size': 4096, 'settings_exact_byte_size_4096': 5000.0}
     """
     if preset == CUSTOM:
         return {"settings_vocab_size": float(size)}
     slider = _slider(preset, start_total)
     nearest = _nearest(slider.sizes, size)
-    return {f"settings_{slider.key}": nearest, _exact_key(slider.key, nearest): float(size)}
+    return {_MOVES: 0, **_moved(slider.key, 0, nearest, size)}
 
 
 def size_sentence(size: int, start: Start) -> str:
@@ -189,27 +192,26 @@ def _choose_amount(slider: _Slider, size: int | None) -> None:
     sizes = _named_sizes(slider)
     # This control follows the slider, so it takes its value from there at each redraw.
     chosen = next((name for name, own in sizes.items() if own == size), None)
-    workspace.set_widget("settings_amount", chosen)
-    place = workspace.widget_number(f"settings_{slider.key}")
+    key = _amount_key()
+    workspace.set_widget(key, chosen)
     st.segmented_control(
         "Amount of pieces",
         list(sizes),
         format_func=lambda name: f"{name} ({sizes[name]:,})",
-        key="settings_amount",
+        key=key,
         label_visibility="collapsed",
-        on_change=lambda: _move_to(slider, sizes, place),
+        on_change=lambda: _move_to_amount(slider, sizes, key),
     )
 
 
-def _move_to(slider: _Slider, sizes: Mapping[str, int], place: float | None) -> None:
-    """Move the slider to the size whose name was pressed, unless the slider left its `place`.
+def _move_to_amount(slider: _Slider, sizes: Mapping[str, int], amount_key: str) -> None:
+    """Move the slider to the size whose name was pressed.
 
-    It was the slider then that the visitor moved, and the name is that of an earlier size.
+    If another size was chosen since the names were drawn, the press was on the names of before.
     """
-    key, name = f"settings_{slider.key}", workspace.widget_text("settings_amount")
-    if name in sizes and workspace.widget_number(key) == place:
-        workspace.set_widget(key, sizes[name])
-        workspace.set_widget(_exact_key(slider.key, sizes[name]), float(sizes[name]))
+    name = workspace.widget_text(amount_key)
+    if name in sizes and amount_key == _amount_key():
+        _move(slider.key, sizes[name], sizes[name])
 
 
 def _slider_and_field(slider: _Slider, limits: FieldLimits) -> int | None:
@@ -226,54 +228,81 @@ def _slider_and_field(slider: _Slider, limits: FieldLimits) -> int | None:
                 sizes,
                 slider.first,
                 format_func=lambda size: f"{size:,}",
-                key=f"settings_{key}",
+                key=_slider_key(key, _moves()),
                 label_visibility="collapsed",
                 persist_state="session",
-                on_change=lambda: _leave_field(key, sizes),
+                on_change=lambda: _leave_field(key),
             )
             with st.container(horizontal=True):
                 st.markdown(f":gray[:small[{sizes[0]:,}]]", width="content")
                 st.space("stretch")
                 st.markdown(f":gray[:small[{sizes[-1]:,}]]", width="content")
         # The first value is what an emptied field returns to: the suggested size.
-        workspace.start_choice(_exact_key(key, size), float(size))
+        exact_key = _exact_key(key, _moves(), size)
+        workspace.start_choice(exact_key, float(size))
         value = number_input(
             "Exact vocabulary size",
             slider.first,
-            key=_exact_key(key, size),
+            key=exact_key,
             label_visibility="collapsed",
             width=_FIELD_WIDTH,
-            on_change=lambda: _move_slider(key, size, sizes),
+            on_change=lambda: _move_slider(key, exact_key, size, sizes),
         )
     return checked(value, limits)
 
 
-def _leave_field(key: str, sizes: Sequence[int]) -> None:
-    """Begin the field of the place that the slider was moved to anew.
-
-    A message that the browser sent before it drew the size typed last has the slider where it was,
-    and that size in the field there. It moves the slider to the size again.
-    """
-    size = int(workspace.widget_number(f"settings_{key}") or 0)
-    _move_slider(key, size, sizes)
-    if workspace.widget_number(f"settings_{key}") == size:
-        workspace.forget_widgets(_exact_key(key))
-    else:
-        workspace.set_widget("settings_amount", None)  # it is of the earlier message too
+def _leave_field(key: str) -> None:
+    """Begin the field of the place that the slider was moved to anew."""
+    workspace.forget_widgets(f"settings_exact_{key}")
+    _draw_amounts_anew()
 
 
-def _move_slider(key: str, size: int, sizes: Sequence[int]) -> None:
+def _move_slider(key: str, exact_key: str, size: int, sizes: Sequence[int]) -> None:
     """Move the slider to the place nearest to the number typed next to it."""
-    typed = workspace.widget_number(_exact_key(key, size))
+    typed = workspace.widget_number(exact_key)
     if typed is not None and (nearest := _nearest(sizes, typed)) != size:
-        workspace.forget_widgets(_exact_key(key))
-        workspace.set_widget(f"settings_{key}", nearest)
-        workspace.set_widget(_exact_key(key, nearest), typed)
+        _move(key, nearest, typed)
+    _draw_amounts_anew()
 
 
-def _exact_key(key: str, size: int | str = "") -> str:
-    """Return the key of the field next to one place of a slider, or the prefix of all of them."""
-    return f"settings_exact_{key}_{size}"
+def _move(key: str, place: int, size: float) -> None:
+    """Set the size, as a slider and a field with keys of their own.
+
+    Until the browser has drawn them it may send the old ones' values again, with what refreshes
+    itself. That would undo the move, if the new ones had the old keys.
+    """
+    workspace.forget_widgets(f"settings_exact_{key}")
+    moves = _moves() + 1
+    workspace.set_widgets({_MOVES: moves, **_moved(key, moves, place, size)})
+
+
+def _moved(key: str, moves: int, place: int, size: float) -> dict[str, str | float]:
+    return {_slider_key(key, moves): place, _exact_key(key, moves, place): float(size)}
+
+
+def _moves() -> int:
+    """Return how often the slider was moved by a number typed or a name pressed."""
+    return int(workspace.widget_number(_MOVES) or 0)
+
+
+def _slider_key(key: str, moves: int) -> str:
+    return f"settings_{key}" + (f"_moved_{moves}" if moves else "")
+
+
+def _exact_key(key: str, moves: int, place: int) -> str:
+    """Return the key of the field next to one place of a slider."""
+    return f"settings_exact_{key}_{place}" + (f"_moved_{moves}" if moves else "")
+
+
+def _amount_key() -> str:
+    turns = int(workspace.widget_number(_AMOUNT_TURNS) or 0)
+    return "settings_amount" + (f"_{turns}" if turns else "")
+
+
+def _draw_amounts_anew() -> None:
+    """Give the names of sizes another key, because their old choice may be sent once more."""
+    turns = int(workspace.widget_number(_AMOUNT_TURNS) or 0)
+    workspace.set_widget(_AMOUNT_TURNS, turns + 1)
 
 
 def _nearest(sizes: Sequence[int], value: float) -> int:
