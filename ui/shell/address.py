@@ -2,7 +2,8 @@
 
 Each request of the browser brings its address along, and one sent just before it learns of a change
 made here brings the old one. Such a request would undo the change, so a change is made again if the
-value before it comes back within a few seconds, unless the visitor went back in the history.
+value before it comes back within half a minute, in which even a busy server draws the page, unless
+the visitor went back in the history.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.shell import workspace
 
-_SECONDS_UNTIL_KNOWN: Final = 10.0
+_SECONDS_UNTIL_KNOWN: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
