@@ -22,6 +22,7 @@ from typing import Final, Literal, NamedTuple, get_args
 from bpe_core.checks import check_choice, check_whole, describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, TokenizationError
 from bpe_core.pretokenizers import AllowedSpecial, allowed_tokens, check_text
+from bpe_core.tokenizer.events import spell_with
 from bpe_core.tokenizer.protocol import Encoder, NamedEncoder, Trained, to_encoder
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -86,7 +87,9 @@ def encode_by(
             if symbols is None:
                 raise own.encoder.unknown_symbol(text, allowed)
             if cut is None:
-                found += merge_with_dropout(symbols, own.table, dropout, random)
+                # Merges that are passed over have no place among removals, so those come last.
+                for id in merge_with_dropout(symbols, own.table, dropout, random):
+                    found += spell_with(id, own.table.parts, own.table.removed)
             else:
                 found += cut(tokens.spell(symbols), tokens)
         return found
@@ -149,7 +152,7 @@ def _spell_vocabulary(tokenizer: Tokenizer) -> SpelledTokens:
     # Any code points will do, surrogates too: the texts are only compared.
     letters = {id: chr(at) for at, id in enumerate(symbols)}
     ids = {letters[id]: id for id in symbols}
-    special = {*tokenizer.special_tokens.values(), *table.special_tokens.values()}
+    special = {*tokenizer.special_tokens.values(), *table.special_tokens.values(), *table.removed}
     added = {each.id for each in tokenizer.added}
     for id in [*table.made, *sorted(table.vocab)]:
         if id in special or (id in added and id not in table.parts):

@@ -324,6 +324,7 @@ def pack_player(
         "n_pretokens": run.pretokens.n_words,
         "block_starts": list(starts),
         "n_for_terms": run.n_term_merges,
+        "removals": _removals(run),
         "opening_step": opening,
         "tie_break": run.config.tie_break,
         "end_of_word": run.tokenizer.end_of_word,
@@ -336,6 +337,20 @@ def pack_player(
         },
     }
     return _message(header, arrays | _pack_words(run, _frequent_words(run)))
+
+
+def _removals(run: TrainingRun) -> list[dict[str, object]]:
+    """Return each removal, with the parts of the token and their lengths in base symbols."""
+    found: list[dict[str, object]] = []
+    table, lengths = run.tokenizer.table, dict[int, int]()
+    if not table.removals:
+        return found
+    for left, right, made in table.triples:
+        lengths.setdefault(made, lengths.get(left, 1) + lengths.get(right, 1))
+    splits = [new for old, new in table.events if len(old) == 1]
+    for (done, id), spelled in zip(table.removals, splits, strict=True):
+        found.append({"done": done, "id": id, "parts": [[p, lengths.get(p, 1)] for p in spelled]})
+    return found
 
 
 def largest_savings(tokens_after: NDArray[np.int64], most: int) -> list[tuple[int, int]]:

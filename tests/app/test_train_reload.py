@@ -113,6 +113,7 @@ def test_superwords_seeds_and_vetoes_come_back_and_every_page_opens(open_app: Op
     app.text_area(key="corpus_pasted").set_value(RHYME).run()
     assert "superwords" not in app.selectbox(key="settings_pretokenizer").options
     app.number_input(key="settings_vocab_size").set_value(290)
+    app.selectbox(key="settings_trainer").set_value("Superwords (SuperBPE)").run()
     app.number_input(key="settings_superwords_from").set_value(300).run()
     assert "superwords_from" in errors(app)
     app.number_input(key="settings_superwords_from").set_value(200).run()
@@ -143,6 +144,28 @@ def test_superwords_seeds_and_vetoes_come_back_and_every_page_opens(open_app: Op
     # The seeds were made in training: the form to extend begins empty, and no result is shown.
     assert app.text_area(key="adapt_terms").value == ""
     assert "What you will get" in [header.value for header in app.header]
+
+
+def test_removals_come_back_and_every_page_opens(open_app: OpenApp) -> None:
+    app = choose(open_app(), source="Paste", preset="Custom")
+    app.text_area(key="corpus_pasted").set_value(RHYME * 3).run()
+    app.selectbox(key="settings_trainer").set_value("Removals (PickyBPE)").run()
+    app.text_area(key="settings_vetoes").set_value("mat").run()
+    assert "picky and vetoes do not go together" in errors(app)
+    app.text_area(key="settings_vetoes").set_value("")
+    app.number_input(key="settings_min_frequency").set_value(0)
+    app.number_input(key="settings_picky").set_value(0.6)
+    app.number_input(key="settings_vocab_size").set_value(266).run()
+    train(app)
+    again = assert_same_run(open_app, app)
+    run_id = in_address(again, "run")
+    run = load_run(run_id).run
+    assert run.config.picky == 0.6
+    assert run.tokenizer.table.removals
+    assert "removals of tokens" in page_text(again)
+    assert "the format huggingface is a plain list of merges" in unescaped_text(again)
+    for page in ("merge_loop", "pair_frequencies", "token_boundaries", "vocabulary", "compare"):
+        assert not errors(open_app(page, run=run_id)), page
 
 
 def give(app: AppTest, **files: str) -> AppTest:

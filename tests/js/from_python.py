@@ -57,7 +57,7 @@ LONG = "".join(f"{n}: the café’s 日本 line, naïvely 🧩.\n" for n in rang
 def runs() -> dict[str, Any]:
     """Return runs as messages, with the expected figures at each step."""
     ties = {name: recounted(train_with_ties(name)) for name in ("smallest-pair", "first-seen")}
-    return {**ties, "sample": sample(), "hug": hug(), "terms": with_term()}
+    return {**ties, "sample": sample(), "hug": hug(), "terms": with_term(), "picky": picky()}
 
 
 def recounted(run: bpe.TrainingRun) -> dict[str, Any]:
@@ -127,6 +127,27 @@ def with_term() -> dict[str, Any]:
         **messages(run, [0]),
         "n_for_terms": run.n_term_merges,
         "merges": [[*merge.pair, merge.count] for merge in run.merges],
+    }
+
+
+def picky() -> dict[str, Any]:
+    """Return a run that removes tokens again, and each word's symbols at every step."""
+    counts = {"gehog": 40, "green": 17, "edgehog": 90, "dog": 52, "ledger": 29, "reed": 186}
+    config = bpe.TrainingConfig(
+        30, pretokenizer="none", base="characters", special_tokens=(), picky=0.6
+    )
+    run = bpe.train(bpe.Corpus.from_word_counts(counts), config)
+    rows = [
+        [run.truncated(step).encode(word) for word in counts] for step in range(len(run.merges) + 1)
+    ]
+    bases = [[run.tokenizer.base_ids[c.encode()] for c in word] for word in counts]
+    widths = {id: len(token) for id, token in run.tokenizer.vocab.items()}
+    return {
+        **messages(run, [0]),
+        "bases": bases,
+        "rows": rows,
+        "widths": [widths[id] for id in range(run.n_ids)],
+        "removed": [list(run.removed_after(step)) for step in range(len(run.merges) + 1)],
     }
 
 

@@ -247,6 +247,24 @@ test("the race has room for ten pairs", () => {
   assert.equal(widthOfRace(opened("hug"), 0), 10);
 });
 
+test("a run that takes tokens out again has each word's symbols, placed, at every step", () => {
+  const run = opened("picky");
+  const { bases, rows, widths, removed } = runs.picky;
+  assert.ok(removed.flat().length > 5);
+  rows.forEach((row, step) => {
+    assert.deepEqual(run.removals.filter(({ done }) => done === step).map(({ id }) => id), removed[step]);
+    row.forEach((expected, word) => {
+      const symbols = symbolsAt(run, bases[word], step);
+      assert.deepEqual(listIds(symbols), expected);
+      let start = 0;
+      for (const symbol of symbols) {
+        assert.deepEqual([symbol.start, symbol.length], [start, widths[symbol.id]]);
+        start += symbol.length;
+      }
+    });
+  });
+});
+
 suite("a run whose first merges make a term", () => {
   const run = opened("terms");
   const { merges, n_for_terms: n } = runs.terms;

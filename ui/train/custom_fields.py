@@ -35,6 +35,15 @@ _MAX_LONGEST_TOKENS = FieldLimits(
     why_least="A length of 0 sets no limit.",
     why_most="No token gets that long. A length of 0 sets no limit.",
 )
+_PLAIN, _SUPERWORDS, _PICKY = "Plain BPE", "Superwords (SuperBPE)", "Removals (PickyBPE)"
+_TRAINERS: Final = {
+    _PLAIN: "Every token stays, and none crosses the end of a word.",
+    _SUPERWORDS: "From some size on, up to four words may join, so that “ of the” becomes a token.",
+    _PICKY: "A token that is nearly always a part of another is taken out again. "
+    "Only BPE Explorer’s own format holds it.",
+}
+"""The trainers, with a sentence on each."""
+_FIRST_PICKY: Final = 0.9
 _SUPERWORDS_FROM = FieldLimits(
     least=0,
     most=MAX_SIZE,
@@ -166,15 +175,33 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
             help="Training ends when no pair occurs this often. With 0 or 1, any pair may merge, "
             "even if it occurred only once: such merges learn the text by heart.",
         )
-        superwords_from = whole_number(
-            "Let words join after N tokens",
-            _SUPERWORDS_FROM,
-            0,
-            key="settings_superwords_from",
-            help="Merges stay within words until the vocabulary has this many tokens. Then they "
-            "may join up to four words, so that “ of the” becomes one token (SuperBPE). With 0, "
-            "words never join.",
+        trainer = st.selectbox(
+            "Trainer", _TRAINERS, key="settings_trainer", persist_state="session"
         )
+        st.markdown(f":gray[:small[{_TRAINERS[trainer or _PLAIN]}]]")
+        superwords_from, picky = 0, None
+        if trainer == _SUPERWORDS:
+            superwords_from = whole_number(
+                "Let words join after N tokens",
+                _SUPERWORDS_FROM,
+                0,
+                key="settings_superwords_from",
+                help="Merges stay within words until the vocabulary has this many tokens. With 0, "
+                "words never join.",
+            )
+        if trainer == _PICKY:
+            picky = st.number_input(
+                "Remove above this share of uses",
+                min_value=0.01,
+                max_value=0.99,
+                value=_FIRST_PICKY,
+                step=0.05,
+                format="%.2f",
+                key="settings_picky",
+                help="With 0.90, a token is taken out again once a merge takes more than 90% of "
+                "its uses. Seeds, vetoes and whole characters are for the other trainers.",
+                persist_state="session",
+            )
         whole_characters = st.toggle(
             "Keep characters whole",
             key="settings_whole_characters",
@@ -280,6 +307,7 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
         seeds=_lines(seeds),
         vetoes=_lines(vetoes),
         whole_characters=whole_characters,
+        picky=picky,
     )
     return CustomSettings(config, None not in (min_frequency, max_token_bytes, superwords_from))
 
@@ -303,11 +331,19 @@ def custom_widgets(config: TrainingConfig) -> dict[str, str | float]:
         "settings_end_of_word": config.end_of_word or "",
         "settings_max_token_bytes": float(config.max_token_bytes or 0),
         "settings_coverage": max(config.character_coverage, MIN_COVERAGE),
+        "settings_trainer": _trainer(config),
         "settings_superwords_from": float(config.superwords_from or 0),
+        "settings_picky": _FIRST_PICKY if config.picky is None else config.picky,
         "settings_seeds": "\n".join(config.seeds),
         "settings_vetoes": "\n".join(config.vetoes),
         "settings_whole_characters": config.whole_characters,
     }
+
+
+def _trainer(config: TrainingConfig) -> str:
+    if config.picky is not None:
+        return _PICKY
+    return _PLAIN if config.superwords_from is None else _SUPERWORDS
 
 
 def _lines(text: str | None) -> tuple[str, ...]:

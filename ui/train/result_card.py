@@ -111,6 +111,8 @@ def result_sentence(run: TrainingRun) -> str:
     stages = ""
     if run.config.superwords_from is not None and run.base is not None:
         stages = f" that may join words, after {counted(run.base.n_merges, 'merge')} within words"
+    if run.tokenizer.table.removals:
+        stages = f", and {counted(len(run.tokenizer.table.removals), 'removal')} of tokens"
     return f"{counted(n, 'merge')}{stages}. {stop_sentence(run)}{end}"
 
 

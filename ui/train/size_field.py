@@ -318,9 +318,11 @@ def show_largest_size(training: Corpus, config: TrainingConfig) -> str | None:
     """Show the largest vocabulary this corpus can fill, if known.
 
     Return a sentence on where training will stop if the chosen size is larger. It is not known of
-    words that may join, of tokens that must or must not exist, and of whole characters.
+    words that may join, of tokens that are taken out again or must or must not exist, and of whole
+    characters.
     """
-    if config.superwords_from or config.seeds or config.vetoes or config.whole_characters:
+    others = config.superwords_from, config.picky, config.seeds, config.vetoes
+    if any(others) or config.whole_characters:
         return None
     with st.spinner("Finding the largest size"):
         found = corpus_summary.largest_size(training, config)

@@ -46,6 +46,10 @@ import { colourSlot } from "../shared/colours.js";
     @property {RibbonTokens} [ribbon] The beginning of the text.
     @property {{ name: string, note: string, href: string }[]} [next] */
 
+/** A token that was taken out again after so many merges, and the parts that it splits into, each with its
+    length in base symbols.
+    @typedef {{ done: number, id: number, parts: [number, number][] }} Removal */
+
 /** @typedef {object} Run
     @property {string} player
     @property {Token[]} tokens By id.
@@ -54,6 +58,7 @@ import { colourSlot } from "../shared/colours.js";
     @property {number[]} block_starts
     @property {number} opening_step Where the page opens the run.
     @property {number} n_for_terms How many of the first merges make terms, and did not win by count.
+    @property {Removal[]} removals In order; empty unless training took tokens out again.
     @property {"smallest-pair" | "first-seen"} tie_break
     @property {string | null} end_of_word
     @property {string} ending Why training stopped.

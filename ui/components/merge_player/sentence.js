@@ -5,7 +5,7 @@ import { grouped, times } from "../shared/numbers.js";
 import { frameSharedCharacters } from "../shared/word_tiles.js";
 import { doneSentence } from "./notes.js";
 import { roomFor } from "./token_names.js";
-import { bigTile, bold, makeCouple } from "./tiles.js";
+import { bigTile, bold, makeCouple, smallTile } from "./tiles.js";
 
 /** @import { Run } from "./run.js" */
 
@@ -13,12 +13,26 @@ const MAX_LENGTH_IN_SENTENCE = 14; // characters of a token, so that the sentenc
 
 const MAX_LARGE_RULE_LENGTH = 12; // characters of both tokens and the new one that fit on a phone in large type
 
+/** "Taken out again: ho, nearly all of it in hog."
+    @param {HTMLElement} element
+    @param {Run} run
+    @param {number} step */
+function writeRemovals(element, run, step) {
+  const removed = run.removals.filter(({ done }) => done === step);
+  if (!removed.length) return;
+  const line = addPart(element, "span", "removed");
+  const tile = (/** @type {number} */ id) => smallTile(run, id, MAX_LENGTH_IN_SENTENCE);
+  line.append("Taken out again: ", ...removed.flatMap(({ id }) => [tile(id), " "]));
+  line.append(`${removed.length === 1 ? "is" : "are"} nearly always a part of `, tile(run.merge_id[step - 1]), " now.");
+}
+
 /** "Next, merge 46: l a → la occurs 1,379 times within words."
     @param {HTMLElement} element
     @param {Run} run
     @param {number} step */
 export function writeSentence(element, run, step) {
   element.textContent = "";
+  writeRemovals(element, run, step);
   if (step >= run.n_merges) {
     addPart(element, "span", "what", doneSentence(run.n_merges));
     addPart(element, "span", "how-often", run.ending);

@@ -1,6 +1,6 @@
 // The symbols of a word at any step, found by applying the run's merges to its base symbols.
 
-/** @import { Run } from "./run.js" */
+/** @import { Removal, Run } from "./run.js" */
 
 /** A symbol, with its start and length in base symbols. `id` is text if the alphabet lacks the symbol.
     @typedef {object} PlacedSymbol
@@ -26,15 +26,37 @@ function rankFrom(run, left, right, floor) {
     @returns {PlacedSymbol[]} */
 export function symbolsAt(run, base, step) {
   let symbols = base.map((id, start) => ({ id, start, length: 1 }));
-  for (let floor = 0; ; ) {
+  for (let floor = 0, from = 0; ; ) {
     let next = step;
     for (let i = 0; i + 1 < symbols.length; i++) {
       next = Math.min(next, rankFrom(run, symbols[i].id, symbols[i + 1].id, floor));
+    }
+    const removed = run.removals.findIndex(
+      ({ done, id }, i) => i >= from && done >= floor && done <= next && symbols.some((symbol) => symbol.id === id));
+    if (removed >= 0) {
+      symbols = withoutToken(symbols, run.removals[removed]);
+      from = removed + 1;
+      continue;
     }
     if (next >= step) return symbols;
     symbols = withMerge(symbols, run.merge_left[next], run.merge_right[next], run.merge_id[next]);
     floor = next + 1;
   }
+}
+
+/** Return symbols in which each occurrence of a token is its parts again.
+    @param {PlacedSymbol[]} symbols
+    @param {Removal} removal
+    @returns {PlacedSymbol[]} */
+function withoutToken(symbols, { id, parts }) {
+  return symbols.flatMap((symbol) => {
+    if (symbol.id !== id) return [symbol];
+    let { start } = symbol;
+    return parts.map(([part, length]) => {
+      start += length;
+      return { id: part, start: start - length, length };
+    });
+  });
 }
 
 /** Return symbols in which each occurrence of a pair is one symbol, from left to right without overlap.

@@ -114,6 +114,7 @@ function asRun({ tokens, bases, merges, races, ...counts }) {
     ...buildLookups({ merge_left, merge_right, merge_id }, tokens.length),
     tie_break: "smallest-pair",
     n_for_terms: 0,
+    removals: [],
     opening_step: 0,
     frequent: bases.map((base, word) => ({ key: `word ${word}`, base, count: null, cut: false })),
     isSaved: true,
