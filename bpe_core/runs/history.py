@@ -468,7 +468,8 @@ def find_opening_step(run: TrainingRun) -> int:
     """Return the step before the first merge of letters with a tie or a close race.
 
     The runner-up must also be a pair of letters. If there is no such merge within 1,000 merges of
-    the first merge of letters, return the step before that one; without merges of letters, 0.
+    the first merge of letters, return the step before that one; without merges of letters, 0. A run
+    whose merges may join words begins where the borders between words open, at 0.
 
     >>> from bpe_core.corpus import Corpus
     >>> from bpe_core.runs import train
@@ -477,6 +478,8 @@ def find_opening_step(run: TrainingRun) -> int:
     >>> find_opening_step(train(corpus, TrainingConfig(260, special_tokens=())))
     2
     """
+    if run.config.superwords_from is not None:
+        return 0
     learned = run.merges[run.n_term_merges :]  # earlier ones were chosen by the user, not by a race
     first = next((merge.rank for merge in learned if has_letters(run.tokenizer, merge.pair)), None)
     if first is None:

@@ -16,6 +16,7 @@ from bpe_core.types import TrainingConfig
 MAX_WORDS: Final = 4
 """The most words of a superword, as in SuperBPE's released tokenizers."""
 
+_SUPERWORD: Final = regex.compile(r"[\p{L}\p{N}][^ \t\r\n]*[ \t\r\n]+[^ \t\r\n]*[\p{L}\p{N}]")
 _PATTERN: Final = "regex:"
 _COLON, _SPACE, _COLON_SPACE = b":", b" ", b": "
 _ASKED: Final = MAX_WORDS + 1  # the weight of a token that is asked about in every pair
@@ -31,12 +32,14 @@ def count_words(token: bytes) -> int:
 
 
 def is_superword(token: bytes) -> bool:
-    """Return True for a token that joins words.
+    r"""Return True for a token that joins words: white space between two letters or digits.
 
-    >>> is_superword(b" of the"), is_superword(b" the")
-    (True, False)
+    Signs and a line break are one pre-token in some cuts, and so they make no superword.
+
+    >>> is_superword(b" of the"), is_superword(b" the"), is_superword(b".\n/")
+    (True, False, False)
     """
-    return count_words(token) > 1
+    return _SUPERWORD.search(token.decode(errors="ignore")) is not None
 
 
 class PairRule:

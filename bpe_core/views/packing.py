@@ -328,6 +328,7 @@ def pack_player(
         "opening_step": opening,
         "tie_break": run.config.tie_break,
         "end_of_word": run.tokenizer.end_of_word,
+        "joins_words": run.config.superwords_from is not None,
         "ending": stop_sentence(run),
         "end": {
             "before": int(run.tokens_after[0]),

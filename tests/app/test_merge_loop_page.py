@@ -94,3 +94,11 @@ def test_a_replay_is_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 'data-step="3"' in again
     merges = re.compile(r'id="merges">([^<]+)<')
     assert merges.findall(again) == merges.findall(first) != []
+
+
+def test_a_run_whose_merges_join_words_opens_where_their_borders_open(open_app: OpenApp) -> None:
+    run = bpe.train(["by the way, by the sea. " * 20], vocab_size=290, superwords_from=275)
+    app = open_app("merge_loop", run=store(run))
+    header = parse_header(player_messages(app)[0])
+    assert (header["joins_words"], header["opening_step"]) == (True, 0)
+    assert not parse_header(player_messages(open_app("merge_loop"))[0])["joins_words"]

@@ -221,6 +221,12 @@ suite("the note on the words shown", () => {
     assert.equal(formatNote(run, { ...shown, scene: null }), "");
   });
 
+  test("says where words may join", () => {
+    const joining = { ...run, joins_words: true };
+    assert.match(formatNote(joining, shown), /^13 pieces of text, with their counts\. Words may join: .* A double line below marks a superword/);
+    assert.match(formatNote(joining, { ...shown, mode: "frequent", shownMode: "frequent" }), /^The 13 most frequent of [0-9,]+ pieces of text\./);
+  });
+
   test("does not reveal the answer while a question is asked", () => {
     assert.match(formatNote(run, { ...shown, shownMode: "frequent" }), /are shown after your guess\.$/);
   });

@@ -1,10 +1,11 @@
 // Modules that all components share: numbers, characters, colours, searching, echoes.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { bytesFromBase64 } from "../../ui/components/shared/base64.js";
 import { lastThat } from "../../ui/components/shared/binary_search.js";
-import { codePointName, findDirection, halfCharacter, hasBidiControl, hexByte, isPlain, splitPieces, spokenToken, utf8, wholeAndPartial } from "../../ui/components/shared/characters.js";
+import { codePointName, findDirection, halfCharacter, hasBidiControl, hexByte, isPlain, isSuperword, splitPieces, spokenToken, utf8, wholeAndPartial } from "../../ui/components/shared/characters.js";
 import { runningSlots, seriesColour, colourSlot } from "../../ui/components/shared/colours.js";
 import { Echoes } from "../../ui/components/shared/python_echoes.js";
 import { counted, grouped, times } from "../../ui/components/shared/numbers.js";
@@ -213,4 +214,12 @@ test("a short name or range with a digit next to its hyphen stays on one line", 
     ["GPT-2", "320.2–325.9%),"],
   );
   assert.ok(unbrokenPieces("unigram-german-english-32k.json").every(([, unbroken]) => !unbroken));
+});
+
+suite("superwords", () => {
+  /** @type {[any, boolean][]} The library's `is_superword` is tested with the same tokens. */
+  const cases = JSON.parse(readFileSync("tests/superwords.json", "utf-8"));
+  for (const [token, expected] of cases) {
+    test(`${JSON.stringify(token)} is ${expected ? "one" : "none"}`, () => assert.equal(isSuperword(token), expected));
+  }
 });

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { SUPERWORD_LEGEND } from "../../ui/components/shared/characters.js";
 import { blockPieces } from "../../ui/components/token_view/block_pieces.js";
 import { findBlock, guessHeight, lastAbove, planBlocks, planSections } from "../../ui/components/token_view/blocks.js";
 import { knownIds, pythonCode, pythonLiteral, tokenList } from "../../ui/components/token_view/exports.js";
@@ -383,8 +384,8 @@ suite("the word that costs most", () => {
 });
 
 suite("the figures and remarks of a text", () => {
-  const own = { nMerges: 7, normalizes: false };
-  const theirs = { nMerges: null, normalizes: false };
+  const own = { nMerges: 7, normalizes: false, superwords: new Set() };
+  const theirs = { nMerges: null, normalizes: false, superwords: new Set() };
   const { tokens } = readings.find(({ text }) => text === "hug p Ω");
 
   test("count bytes in no token, and say that the others are the covered ones", () => {
@@ -405,6 +406,7 @@ suite("the figures and remarks of a text", () => {
     assert.deepEqual(listFigures({ ...none, tokens: 1, bytes: 1 }), [["1", "token"], ["1", "byte"], ["1.00", "bytes per token"]]);
     assert.equal(listRemarks(none, 0, "", own), "");
     assert.equal(listRemarks(none, 0, "", theirs), "Another library encodes, so pre-token borders are not known.");
+    assert.equal(listRemarks(none, 0, "", { ...own, superwords: new Set([7]) }), SUPERWORD_LEGEND);
     assert.match(listRemarks(none, 0, "", { ...own, normalizes: true }), /^The text is changed before it is cut/);
     assert.equal(listRemarks(none, 2, "Special tokens are recognised.", own), "2 characters are split by a token boundary. Special tokens are recognised.");
   });

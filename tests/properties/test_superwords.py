@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -42,6 +43,15 @@ def spelled(run: bpe.TrainingRun) -> list[tuple[int, int, int | None]]:
     merges = run.tokenizer.merges
     known = [None] * (len(merges) - len(counts)) + counts
     return [(m.left, m.right, n) for m, n in zip(merges, known, strict=True)]
+
+
+def test_superwords_are_told_from_white_space_and_signs() -> None:
+    cases = json.loads((Path(__file__).parents[1] / "superwords.json").read_text("utf-8"))
+    for token, expected in cases:
+        spelled = token.encode() if isinstance(token, str) else bytes(token)
+        assert is_superword(spelled) is expected, token
+    # Merges that stay within the words of a cut make none.
+    assert not any(is_superword(token) for token in bpe.gpt2().vocab.values())
 
 
 def test_the_cut_is_that_of_the_released_tokenizers() -> None:

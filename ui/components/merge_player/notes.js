@@ -1,5 +1,6 @@
 // Notes around the words, the race and the reasons: what is shown, and what is missing.
 
+import { SUPERWORD_LEGEND } from "../shared/characters.js";
 import { counted, grouped } from "../shared/numbers.js";
 import { mergesSaved, traced } from "./run.js";
 
@@ -31,6 +32,7 @@ export function formatTitle({ mode, scene }) {
     @param {Shown} shown */
 export function formatNote(run, shown) {
   const { mode, shownMode, scene, n } = shown;
+  if (run.joins_words && shownMode === mode && mode !== "yours") return noteOfJoins(run, shown);
   if (shown.isCountable) return "Count it here: a word counts as often as the number before it says. The answer leads in these words too.";
   if (shownMode !== mode) return "Some of the most frequent words. The words that the merge changes are shown after your guess.";
   if (mode === "yours") return noteOfOwn(shown);
@@ -43,6 +45,14 @@ export function formatNote(run, shown) {
   }
   const all = traced(run, "n_words", scene.from);
   return all === 1 ? `1 word, with its count. ${COLOURED}` : `${grouped(n)} of ${grouped(all)} words, with their counts. ${COLOURED}`;
+}
+
+/** Describe pieces of text, in which merges join words.
+    @param {Run} run
+    @param {Shown} shown */
+function noteOfJoins(run, { mode, scene, n }) {
+  const which = mode === "frequent" || !scene ? `The ${grouped(n)} most frequent of ${counted(run.n_pretokens, "piece")} of text.` : `${counted(n, "piece")} of text, with ${n === 1 ? "its count" : "their counts"}.`;
+  return `${which} Words may join: a line marks where each begins, until the first merge opens it. ${SUPERWORD_LEGEND}`;
 }
 
 /** @param {Shown} shown */
@@ -71,7 +81,7 @@ export function whyNothing(run, pairs) {
     @param {RacingPair[] | null} pairs */
 export function raceNote(run, step, pairs) {
   if (!pairs) return "";
-  if (!pairs.length) return "No pairs are left: every word is a single symbol.";
+  if (!pairs.length) return `No pairs are left: every ${run.joins_words ? "piece" : "word"} is a single symbol.`;
   if (step >= run.n_merges) return "The most frequent pairs that were left when training stopped.";
   const isOpening = step > 0 && step === run.opening_step;
   return isOpening ? "The run opens here: earlier merges mostly join spaces, or win by far." : "";

@@ -61,6 +61,7 @@ import { colourSlot } from "../shared/colours.js";
     @property {Removal[]} removals In order; empty unless training took tokens out again.
     @property {"smallest-pair" | "first-seen"} tie_break
     @property {string | null} end_of_word
+    @property {boolean} [joins_words] Whether the merges may cross the borders of words.
     @property {string} ending Why training stopped.
     @property {Ending} [end] What the last frame shows.
     @property {Numbers} merge_left

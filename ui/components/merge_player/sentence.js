@@ -26,7 +26,7 @@ function writeRemovals(element, run, step) {
   line.append(`${removed.length === 1 ? "is" : "are"} nearly always a part of `, tile(run.merge_id[step - 1]), " now.");
 }
 
-/** "Next, merge 46: l a → la occurs 1,379 times within words."
+/** "Next, merge 46: l a → la occurs 1,379 times within words.", or "in the text" where merges join words.
     @param {HTMLElement} element
     @param {Run} run
     @param {number} step */
@@ -52,5 +52,5 @@ export function writeSentence(element, run, step) {
   rule.classList.toggle("long", (rule.textContent ?? "").length > MAX_LARGE_RULE_LENGTH);
   const count = run.merge_count[step];
   const [number, noun] = count <= 2 ? [times(count), ""] : [grouped(count), " times"];
-  addPart(element, "span", "how-often").append("occurs ", bold(number), `${noun} within words`);
+  addPart(element, "span", "how-often").append("occurs ", bold(number), `${noun} ${run.joins_words ? "in the text" : "within words"}`);
 }

@@ -1,6 +1,6 @@
 // Tokens as tiles of different sizes, and the text between them.
 
-import { findDirection, spokenToken } from "../shared/characters.js";
+import { findDirection, isSuperword, spokenToken } from "../shared/characters.js";
 import { makeTile } from "../shared/token_drawing.js";
 import { directionOfAll, frameSharedCharacters } from "../shared/word_tiles.js";
 import { shortToken, spokenPair } from "./token_names.js";
@@ -33,6 +33,7 @@ export function tileOfLength(run, id, most, look) {
   const token = run.tokens[id];
   const short = shortToken(token, most);
   const tile = makeTile(short, id, { slot: run.findSlot(id), ...look });
+  tile.classList.toggle("superword", !look.symbol && isSuperword(token));
   if (short !== token) tile.title = spokenToken(token);
   return tile;
 }

@@ -178,6 +178,7 @@ export class PlayerView {
     this.drawPosition(step);
     this.drawButtons(step);
     const atEnd = step >= run.n_merges;
+    this.grid.list.classList.toggle("closed", step === 0);
     // A visitor who typed words wants to see their tokens.
     this.end.show(atEnd && run.n_merges > 0 && run.end !== undefined && this.mode !== "yours");
     const asking = guesses.isAsking(run, step);

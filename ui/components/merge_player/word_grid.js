@@ -10,7 +10,8 @@ import { tileOfLength } from "./tiles.js";
 import { spokenSymbol, tokenOfSymbol } from "./token_names.js";
 import { MAX_WORD_LENGTH, placeWords, sizeOfWord } from "./word_layout.js";
 
-/** @import { Run, Word } from "./run.js"
+/** @import { Token } from "../shared/component.js"
+    @import { Run, Word } from "./run.js"
     @import { PlacedSymbol } from "./symbols.js" */
 
 /** A word in its place, with its tiles and rings by their first base symbol. `wanted` and `drawn` describe
@@ -164,6 +165,7 @@ export class WordGrid {
     /** @type {[number, number][]} */
     const pairs = [...cell.chosen].filter((i) => i < shown.length).map((i) => [i, i + 2]);
     cell.box.classList.toggle("tall", splitsCharacters(cell.word.base.map((id) => tokenOfSymbol(run, id))));
+    if (run.joins_words) tiles.forEach((tile, i) => tile.classList.toggle("begins-word", i > 0 && beginsWord(tokens[i])));
     frameSharedCharacters(tiles, tokens);
     layTiles(cell.box, tiles, tokens, this.direction, pairs, (parent, place) => {
       const pair = addPart(parent, "span", "pair");
@@ -180,6 +182,12 @@ export class WordGrid {
     cell.box.setAttribute("role", "img");
     cell.box.setAttribute("aria-label", spoken.join(", "));
   }
+}
+
+/** Return whether a token begins a word: white space and then more.
+    @param {Token} token */
+function beginsWord(token) {
+  return /^\s+\S/.test(typeof token === "string" ? token : String.fromCharCode(...token));
 }
 
 /** @param {string} name

@@ -52,6 +52,7 @@ export class WordMotion {
     const before = cells.map((cell) => ({ places: tilePlaces(cell), pairs: pairPlaces(cell), symbols: cell.symbols }));
     this.grid.draw(step + 1, { marked: false });
     const after = cells.map(tilePlaces);
+    if (step === 0) this.openBorders(duration);
     cells.forEach((cell, i) => {
       const { places, pairs, symbols } = before[i];
       slideTiles(cell, places, after[i], duration, SLIDE, new Set(pairs.keys()));
@@ -68,6 +69,15 @@ export class WordMotion {
         if (run && tile && made) fuseOne(run, cell, { tile, pair, made, halves, longest }, duration);
       }
     });
+  }
+
+  /** Let the borders between words fade, as the first merge that may join words is done.
+      @param {number} duration */
+  openBorders(duration) {
+    const closed = { boxShadow: "-3px 0 0 0 var(--text)" };
+    for (const tile of this.grid.list.querySelectorAll(".begins-word")) {
+      tile.animate([closed, { ...closed, offset: 0.3 }, {}], { duration });
+    }
   }
 
   /** Fade the rings of the new tiles after the second beat.

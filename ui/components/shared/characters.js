@@ -14,6 +14,9 @@ const BIDI_CONTROL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const GLYPHS = new Map([[" ", "space"], ["\t", "tab"], ["\n", "newline"]]);
 export const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const LETTER = /\p{L}/u;
+/** Two words with white space between them; as `is_superword` in the library. */
+const SUPERWORD = /[\p{L}\p{N}][^ \t\r\n]*[ \t\r\n]+[^ \t\r\n]*[\p{L}\p{N}]/u;
+export const SUPERWORD_LEGEND = "A double line below marks a superword: a token that joins words.";
 const DIGIT = /\p{N}/u;
 const UTF8 = new TextEncoder();
 const FROM_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -185,4 +188,11 @@ export function spokenToken(token) {
   const names = characters.map((c) => GLYPHS.get(c) ?? (hasNoPicture(c) ? codePointName(c) : c));
   const areGlyphs = characters.every((c) => GLYPHS.has(c));
   return names.join(areGlyphs ? " " : "").replace(/^space(?=.)/, "space ");
+}
+
+/** Return whether a token joins words: superwords have a mark of their own wherever tokens are drawn.
+    @param {Token} token */
+export function isSuperword(token) {
+  const pieces = typeof token === "string" ? [token] : wholeAndPartial(token);
+  return SUPERWORD.test(pieces.filter((piece) => typeof piece === "string").join(""));
 }

@@ -1,6 +1,6 @@
 // Tokens as elements: as tiles, and in running text.
 
-import { codePointName, findDirection, hexByte, isPlain, splitPieces, wholeAndPartial } from "./characters.js";
+import { codePointName, findDirection, hexByte, isPlain, isSuperword, splitPieces, wholeAndPartial } from "./characters.js";
 import { colourSlot } from "./colours.js";
 import { addPart } from "./elements.js";
 
@@ -69,7 +69,7 @@ export function drawRunning(element, piece) {
     @param {number} id */
 export function makeTile(token, id, { symbol = false, small = false, slot = colourSlot(id) } = {}) {
   const tile = document.createElement("span");
-  tile.className = `tile ${symbol ? "symbol" : "slot-" + slot}${small ? " small" : ""}`;
+  tile.className = `tile ${symbol ? "symbol" : "slot-" + slot}${small ? " small" : ""}${!symbol && isSuperword(token) ? " superword" : ""}`;
   drawToken(tile, token);
   tile.dir = findDirection(token) || "ltr";
   return tile;

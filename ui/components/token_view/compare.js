@@ -1,6 +1,7 @@
 // Compare: one passage under several tokenizers. Only disagreements are coloured; the panes scroll and
 // highlight together.
 
+import { SUPERWORD_LEGEND } from "../shared/characters.js";
 import { seriesColour } from "../shared/colours.js";
 import { addButton, addPart } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
@@ -75,6 +76,7 @@ class TokenComparison {
     this.frames = [];
     /** @type {Side[]} */
     this.sides = [];
+    this.legend = addPart(this.root, "p", "aside legend", SUPERWORD_LEGEND);
     this.current = addPart(this.root, "div", "current");
   }
 
@@ -103,6 +105,7 @@ class TokenComparison {
     this.marks.textContent = "";
     this.source.textContent = data.source;
     this.spelling.hidden = !readings.some(({ about }) => hasSpelling(about));
+    this.legend.hidden = !readings.some(({ superwords }) => superwords.size);
     this.#setSpelled(this.spelled);
     this.#setFilter(this.spans.some((span) => span.hasText));
   }
@@ -265,6 +268,7 @@ function drawTitle({ title, scroller }, { name, n_tokens: nTokens, badge, exact 
 function addTile(parent, tokens, i) {
   const tile = makeTile(writtenAs(tokens, i), tokens.ids[i], { small: true });
   tile.className = `tile small slot-${tokens.slots[i]}`;
+  tile.classList.toggle("superword", tokens.superwords.has(tokens.ids[i]));
   parent.append(tile);
   return tile;
 }

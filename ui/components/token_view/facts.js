@@ -1,6 +1,6 @@
 // Facts about a token, and figures for the whole text.
 
-import { codePointName, hexByte, utf8 } from "../shared/characters.js";
+import { codePointName, hexByte, SUPERWORD_LEGEND, utf8 } from "../shared/characters.js";
 import { counted, grouped, times } from "../shared/numbers.js";
 
 /** @import { Token } from "../shared/component.js"
@@ -186,10 +186,11 @@ export function listFigures({ tokens, bytes, uncovered }) {
     @param {ReturnType<typeof countTokens>} counts
     @param {number} nCuts
     @param {string} specialNote
-    @param {Pick<Tokens, "nMerges" | "normalizes">} tokens
+    @param {Pick<Tokens, "nMerges" | "normalizes" | "superwords">} tokens
     @param {string} legend What the marks of the tokenizer's file mean. */
-export function listRemarks({ unknown, dropped }, nCuts, specialNote, { nMerges, normalizes }, legend = "") {
+export function listRemarks({ unknown, dropped }, nCuts, specialNote, { nMerges, normalizes, superwords }, legend = "") {
   const remarks = [];
+  if (superwords.size) remarks.push(SUPERWORD_LEGEND);
   if (legend) remarks.push(legend);
   if (nMerges === null) remarks.push("Another library encodes, so pre-token borders are not known.");
   if (normalizes) remarks.push("The text is changed before it is cut, so pre-token borders are not shown.");

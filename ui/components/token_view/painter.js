@@ -72,7 +72,7 @@ export class BlockPainter {
   /** @param {ParentNode} parent
       @param {number} i */
   #addToken(parent, i) {
-    const { ids, about, slots, startsPretoken, unsettled } = this.tokens;
+    const { ids, about, slots, startsPretoken, superwords, unsettled } = this.tokens;
     const element = addPart(parent, "span", "token");
     const id = ids[i];
     element.dataset.i = String(i);
@@ -80,6 +80,7 @@ export class BlockPainter {
     else {
       element.dataset.id = String(id);
       const coloured = !this.spanByToken || (this.spanByToken[i] >= 0 && this.#isActive(this.spanByToken[i]));
+      if (superwords.has(id)) element.classList.add("superword");
       element.classList.add(about.get(id)?.special ? "special" : coloured ? `slot-${slots[i]}` : "agreed");
     }
     if (startsPretoken(i)) element.classList.add("starts");

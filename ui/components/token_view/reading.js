@@ -2,6 +2,7 @@
 // for the other side.
 
 import { bytesFromBase64 } from "../shared/base64.js";
+import { isSuperword } from "../shared/characters.js";
 import { runningSlots } from "../shared/colours.js";
 
 /** @import { Token } from "../shared/component.js" */
@@ -36,7 +37,7 @@ import { runningSlots } from "../shared/colours.js";
 /** A text's tokens and their properties; an id is -1 for text in no token.
     @typedef {Places & { text: string, ids: Int32Array, n: number, about: Map<number, Known>,
       slots: Uint8Array, order: Uint32Array, marker: string | null, nMerges: number | null, normalizes: boolean,
-      unsettled: number, startsPretoken: (i: number) => boolean }} Tokens */
+      unsettled: number, superwords: Set<number>, startsPretoken: (i: number) => boolean }} Tokens */
 
 const MIN_TOKENS_PER_BLOCK = 200;
 const MAX_TOKENS_PER_BLOCK = 2000;
@@ -99,11 +100,16 @@ export function readTokens(text, packed, unsettled) {
   // Int32Array.from with a function takes 15 times as long.
   for (let i = 0; i < ids.length; i++) ids[i] = packedIds[i] - 1;
   const starts = unpackNumbers(packed.starts);
+  const about = knownTokens(table);
+  const joined = [...about.values()].filter(({ token, rank }) => rank >= 0 && isSuperword(token));
+  const used = new Set(joined.length ? ids : []); // a million ids are looked through only if need be
+  const superwords = new Set(joined.map(({ id }) => id).filter((id) => used.has(id)));
   return {
     text, ids,
     ...placeTokens(text, unpackNumbers(packed.lengths)),
     n: ids.length,
-    about: knownTokens(table),
+    about,
+    superwords,
     slots: runningSlots(ids),
     order: readingOrder(ids),
     marker: table.marker,

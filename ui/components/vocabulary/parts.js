@@ -1,6 +1,6 @@
 // Shared by the vocabulary's components: tokens as buttons, and moving in a list by arrow keys.
 
-import { findDirection, spokenToken } from "../shared/characters.js";
+import { findDirection, isSuperword, spokenToken } from "../shared/characters.js";
 import { colourSlot } from "../shared/colours.js";
 import { addPart, closest } from "../shared/elements.js";
 import { drawToken } from "../shared/token_drawing.js";
@@ -19,6 +19,7 @@ export function drawTile(element, { id, token, kind }, { small = false } = {}) {
   const plain = kind === "byte" ? "symbol" : kind;
   const look = kind === "merge" || kind === "token" ? `slot-${colourSlot(id)}` : plain;
   element.className = `tile ${look}${small ? " small" : ""}`;
+  element.classList.toggle("superword", kind === "merge" && isSuperword(token));
   const [shown, isCut] = findBeginning(token);
   const name = addPart(element, "span", "");
   drawToken(name, shown);

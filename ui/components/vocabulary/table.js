@@ -1,5 +1,6 @@
 // The vocabulary as a table, a page at a time: its search, its filters, its rows, and turning pages.
 
+import { SUPERWORD_LEGEND } from "../shared/characters.js";
 import { addButton, addPart, keepKeys } from "../shared/elements.js";
 import { onLeaving } from "../shared/leaving.js";
 import { grouped } from "../shared/numbers.js";
@@ -65,6 +66,7 @@ class VocabularyTable {
       open: (id) => this.setTriggerValue("opened", id),
       turn: (by) => this.#turn(by),
     });
+    this.legend = addPart(this.root, "p", "muted", SUPERWORD_LEGEND);
     this.pager = addPart(this.root, "div", "pager");
     this.previous = addButton(this.pager, "button", "Previous", () => this.#turn(-1));
     this.range = addPart(this.pager, "span", "muted");
@@ -102,6 +104,7 @@ class VocabularyTable {
     this.found.textContent = data.problem ? "" : `${found} ${data.n_all === 1 ? "token" : "tokens"}`;
     this.clear.hidden = all && !data.problem;
     this.rows.show(data);
+    this.legend.hidden = !this.root.querySelector(".superword");
     this.pager.hidden = data.pages <= 1;
     this.previous.disabled = data.page === 1;
     this.next.disabled = data.page === data.pages;
