@@ -81,10 +81,23 @@ def undertrained(
 @click.option("--out", "-o", required=True, metavar="FOLDER", help="The folder to make.")
 @click.option(
     "--recipe",
-    type=click.Choice(("mean", "calibrated", "last")),
+    type=click.Choice(("mean", "calibrated", "last", "omp")),
     default="mean",
     show_default=True,
-    help="How a new row starts from the rows of its parts.",
+    help="How a new row starts from the rows of its parts, or with omp from those of a donor.",
+)
+@click.option(
+    "--donor",
+    metavar="MODEL",
+    help="For omp: a folder or hf:org/model of another model, which has some of the new tokens.",
+)
+@click.option(
+    "--atoms",
+    "n_atoms",
+    type=click.IntRange(1),
+    default=64,
+    show_default=True,
+    help="For omp: a row is the sum of at most this many rows.",
 )
 @click.option(
     "--pad-to",
@@ -94,13 +107,23 @@ def undertrained(
 )
 @json_option
 def fit_rows(
-    model: str, adapted: str, out: str, recipe: Recipe, pad_to: int | None, *, as_json: bool
+    model: str,
+    adapted: str,
+    out: str,
+    recipe: Recipe,
+    donor: str | None,
+    n_atoms: int,
+    pad_to: int | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Write a model's folder with embedding rows for an adapted tokenizer.
 
     MODEL is the folder of the base model, ADAPTED what bpe extend, shrink or replace wrote to a
     folder. Rows are read and written in blocks, and no model is loaded. A kept token keeps its row;
-    a new one starts from the rows of the tokens that spelled it.
+    a new one starts from the rows of the tokens that spelled it. With --recipe omp, a new token
+    that the donor has starts from the combination of tokens of both models that comes near to its
+    row in the donor.
 
     The exit status is 0, and 1 after an error; then FOLDER is not there.
 
@@ -108,11 +131,21 @@ def fit_rows(
     Examples:
       $ bpe fit-rows model adapted --out new-model
       $ bpe fit-rows model adapted --out new-model --recipe calibrated --pad-to 64
+      $ bpe fit-rows model adapted --out new-model --recipe omp --donor other-model
     """
     from bpe_core.models import fit_rows as fit
 
     with Bar() as bar:
-        found = fit(model, adapted, out, recipe=recipe, pad_to=pad_to, on_progress=bar.show)
+        found = fit(
+            model,
+            adapted,
+            out,
+            recipe=recipe,
+            donor=donor,
+            n_atoms=n_atoms,
+            pad_to=pad_to,
+            on_progress=bar.show,
+        )
     if as_json:
         print_json(found.to_dict())
         return
@@ -121,6 +154,8 @@ def fit_rows(
         f"{found.n_rows_before:,} rows before, {found.n_rows:,} now: {found.n_tokens:,} for ids, "
         f"{found.n_new:,} of them new, and {padding:,} for padding"
     )
+    if donor is not None:
+        click.echo(f"{found.n_from_donor:,} of the new tokens are in the donor; others are means")
     for name, (before, kept, new) in found.norms.items():
         click.echo(
             f"mean length of {name} rows: {before:.4g} before, {kept:.4g} kept, {new:.4g} new"

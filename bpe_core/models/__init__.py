@@ -5,7 +5,7 @@ model hardly learned, or a model's folder with rows for an adapted tokenizer.
 
 Open `tensors` first: the two tensors, read in blocks of rows. `hub_rows` downloads these two, and
 nothing else of a model. `untrained_rows` measures rows against those of known-unused tokens, and
-`fitting` writes rows for an adapted tokenizer.
+`fitting` writes rows for an adapted tokenizer, and `transplanting` finds first rows by a donor's.
 """
 
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.models.fitting import RECIPES, FittedRows, Recipe, fit_rows
+    from bpe_core.models.fitting import FittedRows, Recipe, fit_rows
     from bpe_core.models.tensors import from_float32, make_header
     from bpe_core.models.untrained_rows import SOURCES, Undertrained, undertrained
 else:

@@ -8,7 +8,9 @@ that spell it in the base. The recipes:
   mean of different directions is shorter; for the output, the mean weighted by the parts' lengths
   in bytes (after arXiv 2608.03494);
 - last: weighted towards the last part, with weights that double from part to part (after
-  AdaptiVocab, arXiv 2503.19693, whose weights grow in the same way).
+  AdaptiVocab, arXiv 2503.19693, whose weights grow in the same way);
+- omp: where a donor model has the token, the sum of rows of shared tokens that comes near to it in
+  the donor (`transplanting`); otherwise the mean.
 
 Rows are read and written in blocks. Every tensor with a row for each token is fitted: a second copy
 of the embedding, and the bias of the output. All other tensors are copied as they are.
@@ -24,7 +26,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +45,7 @@ from bpe_core.formats import (
     read_files_at,
     write_files,
 )
+from bpe_core.models.hub_rows import model_rows
 from bpe_core.models.tensors import (
     BLOCK_BYTES,
     CONFIG,
@@ -61,10 +64,10 @@ from bpe_core.models.tensors import (
     read_json,
     reading,
 )
-from bpe_core.published import is_sidecar
+from bpe_core.models.transplanting import N_ATOMS, Combination, combine_shared
+from bpe_core.published import is_hub_name, is_sidecar
 
-Recipe = Literal["mean", "calibrated", "last"]
-RECIPES: Final[tuple[Recipe, ...]] = get_args(Recipe)
+Recipe = Literal["mean", "calibrated", "last", "omp"]
 _NOT_COPIED: Final = (".bin", ".pt", ".pth", ".gguf", ".h5", ".msgpack", ".onnx")
 _OF_BASE: Final = (*TOKENIZER_FILES, ADDED_TOKENS, ".model", ".tiktoken", ".training.json")
 """How the names of the base's tokenizer files end."""
@@ -101,6 +104,8 @@ class FittedRows:
     n_tokens: int
     """The largest id of the adapted tokenizer, and one."""
     n_new: int
+    n_from_donor: int
+    """New tokens that the donor has, if the recipe is omp."""
     is_tied: bool
     norms: Mapping[str, tuple[float, float, float]] = field(repr=False)
     """For "input" and "output": the mean length of the model's rows, of the kept rows, and of the
@@ -117,6 +122,7 @@ class FittedRows:
             "n_tokens": self.n_tokens,
             "n_padding": self.n_rows - self.n_tokens,
             "n_new": self.n_new,
+            "n_from_donor": self.n_from_donor,
             "tied": self.is_tied,
             "norms": {
                 name: dict(zip(names, norms, strict=True)) for name, norms in self.norms.items()
@@ -130,6 +136,8 @@ def fit_rows(
     out: str | os.PathLike[str],
     *,
     recipe: Recipe = "mean",
+    donor: str | os.PathLike[str] | None = None,
+    n_atoms: int = N_ATOMS,
     pad_to: int | None = None,
     on_progress: Callable[[str, int, int], object] | None = None,
 ) -> FittedRows:
@@ -143,6 +151,10 @@ def fit_rows(
     extended tokenizer that fits into the base's rows keeps their number, and otherwise it is a
     multiple of the largest power of two, from 8 to 256, that the base's number is one of. Rows
     without a token stay as they are, or are the mean of all rows if the number changes.
+
+    The recipe "omp" needs a `donor`, another model's folder or hf:org/model with its tokenizer: a
+    new token that the donor has starts from the sum of at most `n_atoms` rows of tokens that both
+    models have, and any other one from the mean of its parts' rows.
 
     Raises `FormatError` for files that are not these, and `ConfigError` if `out` exists, if the
     adapted tokenizer is of another model, if it lacks a token whose id a configuration names, or if
@@ -166,6 +178,9 @@ def fit_rows(
     (50258, 2)
     """
     check_choice("recipe", recipe, Recipe, ConfigError)
+    check_whole("n_atoms", n_atoms, 1)
+    if (recipe == "omp") != (donor is not None):
+        raise ConfigError("The recipe omp and a donor need each other. Give both, or neither.")
     if pad_to is not None:
         check_whole("pad_to", pad_to, 1)
     given, source, target = Path(model), Path(adapted), Path(out)
@@ -194,17 +209,63 @@ def fit_rows(
     moves = not only_adds or n_rows != n_before
     plans = _plan(found, moves=moves)
     settings = _settings(given, source, old_ids, n_rows, moves=moves)
+    sums: _Sums = {False: {}, True: {}}
+    if donor is not None:
+        sums = _transplant(given, source, donor, old_ids, n_atoms, on_progress or _tell_nobody)
     target.mkdir(parents=True)
     try:
         _write_rest(given, source, target, settings)
-        norms = _write(found, plans, target, old_ids, parts, n_rows, recipe, sizes, on_progress)
+        first = _FirstRows(old_ids, parts, recipe, sizes, sums)
+        norms = _write(found, plans, target, first, n_rows, on_progress)
         _write_index(given, target)
     except BaseException:
         shutil.rmtree(target, ignore_errors=True)
         raise
     n_new = int((old_ids < 0).sum())
     is_tied = found.output is None
-    return FittedRows(target, recipe, n_before, n_rows, len(old_ids), n_new, is_tied, norms)
+    n_sums = len(sums[False])
+    return FittedRows(target, recipe, n_before, n_rows, len(old_ids), n_new, n_sums, is_tied, norms)
+
+
+_Sums = Mapping[bool, Mapping[int, Combination]]
+"""For input rows (False) and output rows (True): the new ids that the donor has."""
+
+
+def _tell_nobody(_what: str, _done: int, _of: int) -> None:
+    pass
+
+
+def _transplant(
+    model: Path,
+    adapted: Path,
+    donor: str | os.PathLike[str],
+    old_ids: NDArray[np.int32],
+    n_atoms: int,
+    on_progress: Callable[[str, int, int], object],
+) -> _Sums:
+    """Return new rows as sums of the base's rows, for the tokens that the donor has."""
+    base, vocab = _open_vocab(model), open_encoder(adapted).vocab
+    with model_rows(donor, on_progress=on_progress) as found:
+        named = os.fspath(donor) if is_hub_name(os.fspath(donor)) else found.folder
+        # Of tokens with the same bytes, the first one stands for all.
+        id_of: dict[bytes, int] = {}
+        for id, token in _open_vocab(named).items():
+            if token and id < found.input.n_rows:
+                id_of.setdefault(token, id)
+        new = [id for id in np.flatnonzero(old_ids < 0).tolist() if id in vocab]
+        targets = {id: id_of[vocab[id]] for id in new if vocab[id] in id_of}
+        shared = {id_of[token]: id for id, token in base.items() if token in id_of}
+        if not targets or not shared:
+            return {False: {}, True: {}}
+
+        def combine_rows(rows: Rows) -> Mapping[int, Combination]:
+            return combine_shared(rows, targets, shared, n_atoms, on_progress)
+
+        of_input = combine_rows(found.input)
+        return {
+            False: of_input,
+            True: of_input if found.output is None else combine_rows(found.output),
+        }
 
 
 def _read_ids(folder: Path, name: str, n_dimensions: int) -> NDArray[np.int32]:
@@ -235,14 +296,17 @@ def _padded(n_ids: int, n_before: int, pad_to: int | None) -> int:
 
 def _part_sizes(adapted: Path, model: Path, recipe: Recipe) -> Mapping[int, bytes]:
     """Return the base's tokens, whose lengths are weights; empty for recipes without them."""
-    if recipe != "calibrated":
-        return {}
+    return _open_vocab(model) if recipe == "calibrated" else {}
+
+
+def _open_vocab(model: str | os.PathLike[str]) -> Mapping[int, bytes]:
+    """Return the tokens of a model."""
     try:
         return open_encoder(model).vocab
     except (FormatError, MissingFileError):
         raise ConfigError(
-            f"The recipe calibrated weighs parts by their bytes, and {model} has no tokenizer. Put "
-            "the base's tokenizer there, or choose another recipe."
+            f"This recipe needs the bytes of the model's tokens, and {model} has no tokenizer. Put "
+            "the model's tokenizer there, or choose another recipe."
         ) from None
 
 
@@ -277,7 +341,31 @@ class _Plan(NamedTuple):
     which: Literal["input", "output"] | None
     """Whose lengths are reported; None for any other tensor."""
     is_output: bool
-    """Whether a new row is the weighted mean of the recipe calibrated."""
+    """Whether a new row is made as those of the output are."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _FirstRows:
+    """What new rows start from."""
+
+    old_ids: NDArray[np.int32]
+    parts: NDArray[np.int32]
+    recipe: Recipe
+    vocab: Mapping[int, bytes]
+    """The base's tokens, for the recipe calibrated."""
+    sums: _Sums
+
+    def make(self, rows: Rows, id: int, *, is_output: bool) -> NDArray[np.float32] | None:
+        """Return the first row of a new token; None if nothing spells it."""
+        found = self.sums[is_output].get(id)
+        if found is not None:
+            total = found.weights @ rows.take(found.ids.tolist()).astype(np.float64)
+            return total.astype(np.float32)
+        its = [int(part) for part in self.parts[id] if part >= 0]
+        if not its:
+            return None
+        sizes = np.array([len(self.vocab.get(part, b"?")) for part in its], np.float64)
+        return combine(rows.take(its), sizes, self.recipe, is_output=is_output)
 
 
 def _plan(found: ModelRows, *, moves: bool) -> dict[str, _Plan]:
@@ -332,11 +420,8 @@ def _write(
     found: ModelRows,
     plans: Mapping[str, _Plan],
     target: Path,
-    old_ids: NDArray[np.int32],
-    parts: NDArray[np.int32],
+    first: _FirstRows,
     n_rows: int,
-    recipe: Recipe,
-    vocab: Mapping[int, bytes],
     on_progress: Callable[[str, int, int], object] | None,
 ) -> dict[str, tuple[float, float, float]]:
     """Write all files of weights; return lengths of rows."""
@@ -354,9 +439,7 @@ def _write(
             for tensor in order:
                 if tensor.name in changed:
                     plan = changed[tensor.name]
-                    lengths = _write_rows(
-                        file, plan.rows, old_ids, parts, n_rows, recipe, vocab, plan.is_output
-                    )
+                    lengths = _write_rows(file, plan, first, n_rows)
                     if plan.which is not None:
                         norms[plan.which] = lengths
                     continue
@@ -392,15 +475,9 @@ def _entries(path: Path, order: list[Tensor], resized: Mapping[str, int]) -> dic
 
 
 def _write_rows(
-    file: Any,
-    plan: Rows,
-    old_ids: NDArray[np.int32],
-    parts: NDArray[np.int32],
-    n_rows: int,
-    recipe: Recipe,
-    vocab: Mapping[int, bytes],
-    is_output: bool,  # noqa: FBT001 - one call
+    file: Any, planned: _Plan, new_rows: _FirstRows, n_rows: int
 ) -> tuple[float, float, float]:
+    plan, old_ids = planned.rows, new_rows.old_ids
     total = np.zeros(plan.n_columns)
     lengths: list[NDArray[np.float64]] = []
     for _, block in plan.blocks():
@@ -419,11 +496,9 @@ def _write_rows(
             block[np.array(own) - first] = plan.take(old_ids[own].tolist())
         for id in ids:
             if id < len(old_ids) and old_ids[id] < 0:
-                its = [int(part) for part in parts[id] if part >= 0]
-                if its:
-                    sizes = np.array([len(vocab.get(part, b"?")) for part in its], np.float64)
-                    rows = plan.take(its)
-                    block[id - first] = combine(rows, sizes, recipe, is_output=is_output)
+                made = new_rows.make(plan, id, is_output=planned.is_output)
+                if made is not None:
+                    block[id - first] = made
                 new.append(float(np.linalg.norm(block[id - first].astype(np.float64))))
         kept += np.linalg.norm(
             block[[id - first for id in own]].astype(np.float64), axis=1

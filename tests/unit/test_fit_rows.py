@@ -17,7 +17,7 @@ import bpe_core as bpe
 from bpe_core.adapting import Adapted, trace_ids
 from bpe_core.cli import main
 from bpe_core.formats import TOKENIZER_FILES, dumps, row_files, write_files
-from bpe_core.models import Recipe, tensors
+from bpe_core.models import Recipe, tensors, transplanting
 from bpe_core.types import Format
 
 TEXT = bpe.Corpus.from_text("hug hugs hugging the big bugs " * 20)
@@ -125,6 +125,108 @@ def test_rows_are_those_of_the_recipe(
     assert config.vocab_size == fitted.n_rows
     opened = bpe.load(tmp_path / "new")
     assert opened.encode("hugging bugs") == adapted.tokenizer.encode("hugging bugs")
+
+
+DONOR = bpe.train(["hugs hugging bigs bugs the rugs " * 9], vocab_size=290).tokenizer
+
+
+def make_donor(folder: Path, *, tied: bool) -> dict[str, NDArray[np.float32]]:
+    rng = np.random.default_rng(8)
+    names = (INPUT,) if tied else (INPUT, OUTPUT)
+    rows = {name: rng.normal(size=(304, 5)).astype(np.float32) for name in names}
+    folder.mkdir()
+    bpe.save(DONOR, folder / "tokenizer.json")
+    config = {"model_type": "llama", "vocab_size": 304, "tie_word_embeddings": tied}
+    (folder / "config.json").write_text(json.dumps(config))
+    save_file(rows, folder / "model.safetensors", {"format": "pt"})
+    return rows
+
+
+def by_omp(
+    base: NDArray[np.float32], donor: NDArray[np.float32], token: bytes, n_atoms: int
+) -> NDArray[np.float64]:
+    """Return the row of a new token by orthogonal matching pursuit on whole matrices."""
+    id_of = {each: id for id, each in DONOR.vocab.items()}
+    shared = [(id_of[each], id) for id, each in BASE.vocab.items() if each in id_of]
+    atoms = np.array([donor[one] for one, _ in shared], np.float64)
+    target = donor[id_of[token]].astype(np.float64)
+    left, chosen, weights = target, list[int](), np.zeros(0)
+    for _ in range(n_atoms):
+        products = np.abs(atoms @ left)
+        products[chosen] = -1
+        chosen.append(int(products.argmax()))
+        weights = np.linalg.lstsq(atoms[chosen].T, target, rcond=None)[0]
+        left = target - weights @ atoms[chosen]
+    return weights @ np.array([base[shared[place][1]] for place in chosen], np.float64)
+
+
+@pytest.mark.parametrize(("tied", "donor_tied"), [(True, True), (False, True), (False, False)])
+def test_rows_by_a_donor_are_those_of_matching_pursuit_written_out(
+    tied: bool, donor_tied: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tensors, "BLOCK_BYTES", 4 * 5 * 40)
+    monkeypatch.setattr(transplanting, "_MAX_BYTES", 4 * 5 * 3 * 2)
+    old = make_model(tmp_path / "model", n_rows=270, tied=tied, sharded=False)
+    theirs = make_donor(tmp_path / "donor", tied=donor_tied)
+    source = write_adapted(tmp_path / "adapted", EXTENDED)
+    fitted = bpe.fit_rows(
+        tmp_path / "model",
+        source,
+        tmp_path / "new",
+        recipe="omp",
+        donor=tmp_path / "donor",
+        n_atoms=3,
+    )
+    new, known = read_all(tmp_path / "new"), {*DONOR.vocab.values()}
+    n_found = 0
+    for name in (INPUT, *([] if tied else [OUTPUT])):
+        its = theirs.get(name, theirs[INPUT])
+        wanted = expected(old[name], EXTENDED, "mean", name)
+        for id in np.flatnonzero(EXTENDED.old_ids < 0).tolist():
+            token = EXTENDED.tokenizer.vocab[id]
+            if token in known:
+                wanted[id] = by_omp(old[name], its, token, 3)
+                n_found += name == INPUT
+        assert np.allclose(new[name][: len(wanted)], wanted, atol=1e-4)
+    assert fitted.n_from_donor == n_found
+    assert 0 < n_found < fitted.n_new
+
+
+def test_a_row_that_shared_rows_add_up_to_is_found_exactly(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(40, 64)).astype(np.float32)
+    rows[39] = 2 * rows[4] - rows[30]
+    rows[38] = rows[4]  # not shared
+    save_file({INPUT: rows}, tmp_path / "model.safetensors")
+    found = tensors.open_rows(tmp_path).input
+    allowed = np.arange(40) < 38
+    chosen, weights = transplanting.pursue(found, allowed, rows[39:], 8)
+    sums = np.zeros(40)
+    sums[chosen[0]] = weights[0]
+    assert np.allclose(sums[[4, 30]], [2, -1], atol=1e-3)
+    assert np.allclose(np.delete(sums, [4, 30]), 0, atol=1e-3)
+    # No row is taken twice, not even where nothing is left of the target.
+    assert len({*chosen[0].tolist()}) == 8
+
+
+def test_the_command_takes_a_donor_and_says_what_it_lacks(tmp_path: Path) -> None:
+    make_model(tmp_path / "model", n_rows=270, tied=True, sharded=False)
+    make_donor(tmp_path / "donor", tied=True)
+    source = write_adapted(tmp_path / "adapted", EXTENDED)
+    given = ["fit-rows", str(tmp_path / "model"), str(source), "--out", str(tmp_path / "new")]
+    for options, message in (
+        (["--recipe", "omp"], "need each other"),
+        (["--donor", str(tmp_path / "donor")], "need each other"),
+        (["--recipe", "omp", "--donor", str(tmp_path / "none")], "does not exist"),
+    ):
+        done = CliRunner().invoke(main, [*given, *options])
+        assert (done.exit_code, message in done.output) == (1, True), done.output
+        assert not (tmp_path / "new").exists()
+    done = CliRunner().invoke(
+        main, [*given, "--recipe", "omp", "--donor", str(tmp_path / "donor"), "--atoms", "2"]
+    )
+    assert done.exit_code == 0, done.output
+    assert "of the new tokens are in the donor; others are means" in done.output
 
 
 def test_new_tokens_take_rows_that_no_token_had(tmp_path: Path) -> None:
