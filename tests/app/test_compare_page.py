@@ -181,8 +181,11 @@ def test_what_differs_is_shown_with_both_cuts_and_in_the_record(open_app: OpenAp
     assert sentence(app) == f"Your tokenizer and GPT-2 cut a text of {n} into other tokens."
     rows = sent_table(app, "Both tokenizers on")["rows"]
     assert [row["cells"][0]["ids"] for row in rows] == [list(ids or ()) for ids in witness.ids]
-    counts = dict(row[:2] for row in sent_table(app, "Tokens and merges")["rows"])
-    assert counts["Tokens only of GPT-2"][0] == f"{len(found.vocabulary.new):,}"
+    counts = dict(row[:2] for row in sent_table(app, "Tokens and merges that are not")["rows"])
+    changes = found.vocabulary
+    only = [f"{len(tokens):,}" for tokens in (changes.gone, changes.new)]
+    assert counts["Tokens only in this one"] == only
+    assert len(sent_table(app, "Tokens and merges that only one has")["rows"]) == 4
     steps = [row[:2] for row in sent_table(app, "Steps that are not")["rows"]]
     assert [name for name, _ in steps] == [name for name, _, _ in found.steps]
     app.segmented_control(key="part").set_value("Figures").run()

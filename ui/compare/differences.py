@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
-from bpe_core.diagnosis import Diff, Witness, diff, show_bytes
+from bpe_core.diagnosis import Diff, Witness, diff
 from ui.components import FigureRow, SymbolRow, Tile, Tiles, draw_symbol_rows, figure_table, verdict
 from ui.look import counted, plain_text
 from ui.shell import choose_one
@@ -71,24 +71,30 @@ def draw_differences(one: str, other: str, found: Diff) -> None:
     with left:
         st.header("Tokens and merges", anchor=False)
         figure_table(
-            ["How many", "Such as"],
-            list_counts(one, other, found),
+            [one, other],
+            list_counts(found),
             caption="Tokens and merges that are not the same",
             key="differs_counts",
         )
     with right:
         st.header("Steps", anchor=False)
-        if not found.steps:
+        if found.steps:
+            figure_table(
+                [one, other],
+                [
+                    FigureRow(name, (plain_text(a, _MAX_STEP), plain_text(b, _MAX_STEP)))
+                    for name, a, b in found.steps
+                ],
+                caption="Steps that are not the same",
+                key="differs_steps",
+            )
+        else:
             st.markdown(":gray[All steps before and after the merges are the same.]")
-            return
-        figure_table(
-            [one, other],
-            [
-                FigureRow(name, (plain_text(a, _MAX_STEP), plain_text(b, _MAX_STEP)))
-                for name, a, b in found.steps
-            ],
-            caption="Steps that are not the same",
-            key="differs_steps",
+    examples = list_examples(one, other, found)
+    if examples:
+        st.header("Only in one of them", anchor=False)
+        draw_symbol_rows(
+            examples, key="differs_examples", caption="Tokens and merges that only one has"
         )
 
 
@@ -134,35 +140,36 @@ def _cut(name: str, witness: Witness, place: int) -> SymbolRow:
     return SymbolRow(name, (Tiles(tuple(Tile(token, id) for token, id in shown)),), note)
 
 
-def list_counts(one: str, other: str, found: Diff) -> list[FigureRow]:
-    """Return how many tokens and merges are not the same, with examples."""
+def list_counts(found: Diff) -> list[FigureRow]:
+    """Return how many tokens and merges of each are not the same in the other."""
     vocabulary, merges = found.vocabulary, found.merges
-    other_token = [
-        f"{id}: {show_bytes(a)!r}, {show_bytes(b)!r}"
-        for id, a, b in vocabulary.other_token[:_MAX_EXAMPLES]
-    ]
     rows = [
-        _row("Ids that mean another token", len(vocabulary.other_token), other_token),
-        _row("Tokens with another id", vocabulary.n_renumbered, ()),
-        _row(f"Tokens only of {one}", len(vocabulary.gone), _quoted(vocabulary.gone)),
-        _row(f"Tokens only of {other}", len(vocabulary.new), _quoted(vocabulary.new)),
+        ("Tokens only in this one", len(vocabulary.gone), len(vocabulary.new)),
+        ("Tokens with another id", vocabulary.n_renumbered, vocabulary.n_renumbered),
+        ("Ids of another token", len(vocabulary.other_token), len(vocabulary.other_token)),
     ]
     if merges is not None:
         rows += [
-            _row(f"Merges only of {one}", len(merges.gone), _joined(merges.gone)),
-            _row(f"Merges only of {other}", len(merges.new), _joined(merges.new)),
-            _row("Merges in another order", merges.n_moved, ()),
+            ("Merges only in this one", len(merges.gone), len(merges.new)),
+            ("Merges in another order", merges.n_moved, merges.n_moved),
         ]
-    return rows
+    return [FigureRow(name, (f"{a:,}", f"{b:,}")) for name, a, b in rows]
 
 
-def _row(name: str, n: int, examples: Iterable[str]) -> FigureRow:
-    return FigureRow(name, (f"{n:,}", plain_text(", ".join(examples), _MAX_STEP) or "–"))
+def list_examples(one: str, other: str, found: Diff) -> list[SymbolRow]:
+    """Return the first tokens and merges that only one of the two has."""
+    vocabulary, merges = found.vocabulary, found.merges
+    rows = [
+        SymbolRow(f"{name}: tokens", tuple(map(_tiles, tokens[:_MAX_EXAMPLES])))
+        for name, tokens in ((one, vocabulary.gone), (other, vocabulary.new))
+    ]
+    if merges is not None:
+        rows += [
+            SymbolRow(f"{name}: merges", tuple(_tiles(*pair) for pair in pairs[:_MAX_EXAMPLES]))
+            for name, pairs in ((one, merges.gone), (other, merges.new))
+        ]
+    return [row for row in rows if row.cells]
 
 
-def _quoted(tokens: Sequence[bytes]) -> Iterable[str]:
-    return (repr(show_bytes(token)) for token in tokens[:_MAX_EXAMPLES])
-
-
-def _joined(pairs: Sequence[tuple[bytes, bytes]]) -> Iterable[str]:
-    return (" + ".join(_quoted(pair)) for pair in pairs[:_MAX_EXAMPLES])
+def _tiles(*tokens: bytes) -> Tiles:
+    return Tiles(tuple(map(Tile, tokens)))
