@@ -395,6 +395,8 @@ class TrainingProgress:
     seconds_compiling: float | None = None
     """Seconds waited for the compiler, when kernels are first used on a machine;
     None if it does not wait."""
+    new_merges: tuple[tuple[int, int, int], ...] = ()
+    """(left, right, new id) of each merge since the last report."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

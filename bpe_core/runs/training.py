@@ -251,6 +251,11 @@ class Watch:
         self._last_look = started
         self._corpus_tokens = 0
         self._n_first = 0
+        self.first: tuple[tuple[int, int, int], ...] = ()
+        """Merges made before learning started, for the next report."""
+        self.merges: list[tuple[int, int, int]] | None = None if on_progress is None else []
+        """Where a trainer adds what it has learned, for the reports."""
+        self._n_reported = 0
         self.stopped = False
 
     @property
@@ -307,6 +312,9 @@ class Watch:
         """Report the number of merges done and the number of tokens in the corpus now."""
         self._corpus_tokens = corpus_tokens
         if self._on_progress is not None:
+            learned = tuple((self.merges or [])[self._n_reported :])
+            self._n_reported += len(learned)
+            new_merges, self.first = self.first + learned, ()
             self._on_progress(
                 TrainingProgress(
                     merges_done=merges_done,
@@ -315,6 +323,7 @@ class Watch:
                     corpus_tokens=corpus_tokens,
                     last_count=last_count,
                     seconds_compiling=seconds_compiling,
+                    new_merges=new_merges,
                 )
             )
 
@@ -541,7 +550,10 @@ def learn_run(
     if first is not None:
         layout = first.applied_to(layout)
         watch.note_first(len(first.merges), sum(first.tokens_saved))
-    learned = learn_merges(layout, vocabulary, config, watch.look)
+        watch.first = tuple(first.merges)
+    learned = learn_merges(layout, vocabulary, config, watch.look, watch.merges)
+    if watch.merges is not None:
+        watch.merges = learned.merges
     if first is not None:
         learned = first.then(learned)
     if continues is not None:

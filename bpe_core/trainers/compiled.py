@@ -61,12 +61,13 @@ def learn_merges(
     vocabulary: GrowingVocabulary | ContinuedVocabulary,
     config: TrainingConfig,
     should_stop: Callable[[int, int, int], bool],
+    done: list[tuple[int, int, int]] | None = None,
 ) -> LearnedMerges:
     """Learn the same merges as `incremental.learn_merges`, from the same arguments.
 
     The layout is used up, and its memory becomes the result's `joined_at`. `should_stop` is called
     about every 20 ms with the number of merges done, the tokens saved since its last call, and the
-    last pair's count.
+    last pair's count, and the merges are added to `done` before, if it is given.
 
     >>> from bpe_core.counting import lay_out
     >>> config = TrainingConfig(258, special_tokens=())
@@ -77,7 +78,7 @@ def learn_merges(
     """
     before = None if isinstance(vocabulary, ContinuedVocabulary) else vocabulary.copy()
     work = _Work(layout, vocabulary, config)
-    stop_reason = work.run(should_stop)
+    stop_reason = work.run(should_stop, done)
     with without_garbage_collection():
         work.name_new_tokens()
     if isinstance(before, GrowingVocabulary) and len(vocabulary) < len(before) + work.n_done:
@@ -154,7 +155,11 @@ class _Work:
         left, right = self._log.pairs[first : self.n_done].T
         return left.tolist(), right.tolist()
 
-    def run(self, should_stop: Callable[[int, int, int], bool]) -> StopReason:
+    def run(
+        self,
+        should_stop: Callable[[int, int, int], bool],
+        merges: list[tuple[int, int, int]] | None,
+    ) -> StopReason:
         """Learn until a stop condition is met or `should_stop` returns True."""
         reported = 0
         a_call = MIN_PER_CALL
@@ -163,6 +168,9 @@ class _Work:
             if done == self._wanted:
                 return "vocab-size"
             last_count = int(self._log.counts[done - 1]) if done else 0
+            if merges is not None:
+                new_ids = range(self.first_new_id + reported, self.first_new_id + done)
+                merges += zip(*self.merged(reported), new_ids, strict=True)
             if should_stop(done, int(self._log.saved[reported:done].sum()), last_count):
                 return "cancelled"
             reported = done

@@ -30,6 +30,7 @@ def learn_merges(
     vocabulary: GrowingVocabulary | ContinuedVocabulary,
     config: TrainingConfig,
     should_stop: Callable[[int, int, int], bool],
+    done: list[tuple[int, int, int]] | None = None,
 ) -> LearnedMerges:
     """Learn the same merges as `incremental.learn_merges`, from the same arguments.
 
@@ -44,12 +45,12 @@ def learn_merges(
     """
     if config.picky is not None:
         start = partial(PickyState, picky=config.picky)
-        return incremental.learn_merges(layout, vocabulary, config, should_stop, start)
+        return incremental.learn_merges(layout, vocabulary, config, should_stop, done, start)
     # Kernels know no bytes that are apart, which only Falcon has.
     is_plain = vocabulary.forbidden is None or not vocabulary.forbidden.apart
     if not is_plain or not use_kernels(text_bytes(layout)):
-        return incremental.learn_merges(layout, vocabulary, config, should_stop)
+        return incremental.learn_merges(layout, vocabulary, config, should_stop, done)
     # Imported when needed, because it loads the kernels.
     from bpe_core.trainers import compiled
 
-    return compiled.learn_merges(layout, vocabulary, config, should_stop)
+    return compiled.learn_merges(layout, vocabulary, config, should_stop, done)

@@ -174,13 +174,15 @@ def learn_merges(
     vocabulary: GrowingVocabulary | ContinuedVocabulary,
     config: TrainingConfig,
     should_stop: Callable[[int, int, int], bool],
+    done: list[tuple[int, int, int]] | None = None,
     start: Callable[[Layout, AllowedPairs], MergeState] = MergeState,
 ) -> LearnedMerges:
     """Learn merges as `train_reference` does, from words already laid out.
 
     `should_stop` is called before each merge with the number of merges done, the tokens that the
-    last merge saved, and the last pair's count; if it returns True, the merges so far are kept.
-    `start` makes the state that merges are applied to.
+    last merge saved, and the last pair's count; if it returns True, the merges so far are kept. The
+    merges are added to `done`, if it is given, before `should_stop` is called. `start` makes the
+    state that merges are applied to.
 
     >>> from bpe_core.counting import lay_out
     >>> config = TrainingConfig(258, special_tokens=())
@@ -196,7 +198,7 @@ def learn_merges(
         config.tie_break, lambda key: state.counts.get(key, 0), state.slots.__getitem__, state.is_at
     )
     queue.add(state.counts)
-    merges: list[tuple[int, int, int]] = []
+    merges: list[tuple[int, int, int]] = [] if done is None else done
     counts: list[int] = []
     saved: list[int] = []
     count = 0

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         block_starts,
         find_longest_word,
         first_bytes,
+        learning_ribbon,
         own_words,
         pack_boundaries,
         pack_merges,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         pack_spans,
         replay_starts,
         replayed_merges,
+        ribbon_text,
         token_for_browser,
     )
 else:

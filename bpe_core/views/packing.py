@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, pairwise
 from typing import TypedDict
 
 import numpy as np
@@ -17,11 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from bpe_core.comparison import Stretches
 from bpe_core.counting import NEVER
-from bpe_core.pretokenizers import check_text
+from bpe_core.pretokenizers import check_text, get_pretokenizer
 from bpe_core.runs import TrainingRun, stop_sentence
 from bpe_core.tokenizer import Boundaries, Encoder, Tokenizer
-from bpe_core.trainers import split_symbols
-from bpe_core.types import Pair
+from bpe_core.trainers import GrowingVocabulary, split_symbols
+from bpe_core.types import Pair, TrainingConfig
 from bpe_core.unicode import code_points
 
 _TOKENS_CONSIDERED = 400
@@ -35,6 +36,8 @@ _WORK_OF_WHOLE_RUN = 400_000  # above this, the first view would wait for the la
 _WORK_OF_BLOCK = 50_000
 _SLOTS_A_WORK = 20
 """Slots laid out per unit of work before the first merge of a block."""
+_RIBBON_BYTES = 300
+_MAX_RIBBON_DOCUMENTS = 20
 N_GIVEN = 3
 """Words of each merge whose share of its occurrences is shown."""
 N_FREQUENT = 60
@@ -374,6 +377,12 @@ def first_bytes(text: str, most: int) -> str:
     return text[:most].encode()[:most].decode(errors="ignore")
 
 
+def ribbon_text(documents: Sequence[str]) -> str:
+    """Return how the documents of a text begin: as much as a ribbon of a few rows shows."""
+    beginnings = (text[:_RIBBON_BYTES] for text in documents[:_MAX_RIBBON_DOCUMENTS])
+    return first_bytes("".join(beginnings), _RIBBON_BYTES)
+
+
 def pack_ribbon(tokenizer: Tokenizer, text: str) -> dict[str, object]:
     """Return a text with its tokens as the player's last frame draws them.
 
@@ -388,6 +397,79 @@ def pack_ribbon(tokenizer: Tokenizer, text: str) -> dict[str, object]:
         "lengths": [segment.byte_end - segment.byte_start for segment in segments],
         "made": [segment.id in made for segment in segments],
     }
+
+
+class LearningRibbon:
+    """A ribbon of a text while a tokenizer that cuts it into `words` is learned.
+
+    >>> from bpe_core.runs import train
+    >>> run = train(["hug hugs"], vocab_size=258, special_tokens=())
+    >>> ribbon = LearningRibbon(run.tokenizer.truncated(0), "hug hugs")
+    >>> ribbon.join([(merge.left, merge.right, merge.id) for merge in run.merges])
+    >>> ribbon.packed() == pack_ribbon(run.tokenizer, "hug hugs")
+    True
+    """
+
+    def __init__(self, alphabet: Tokenizer, text: str) -> None:
+        self._text = text
+        self._alphabet = alphabet.vocab
+        self._words = [
+            [(id, len(self._alphabet[id])) for id in alphabet.encode(word)]
+            for word in alphabet.pretokenizer.split(text)
+        ]
+        self._note_pairs()
+
+    def _note_pairs(self) -> None:
+        self._pairs = {
+            (left, right) for word in self._words for (left, _), (right, _) in pairwise(word)
+        }
+
+    def join(self, merges: Iterable[tuple[int, int, int]]) -> None:
+        """Do the next merges: the left, the right and the new id of each."""
+        for left, right, new in merges:
+            if (left, right) not in self._pairs:
+                continue
+            for word in self._words:
+                for i in range(len(word) - 1):
+                    if [id for id, _ in word[i : i + 2]] == [left, right]:
+                        word[i : i + 2] = [(new, word[i][1] + word[i + 1][1])]
+            self._note_pairs()
+
+    def packed(self) -> dict[str, object]:
+        """Return the text with its tokens now, as `pack_ribbon` does."""
+        symbols = list(chain.from_iterable(self._words))
+        return {
+            "text": self._text,
+            "ids": [id for id, _ in symbols],
+            "lengths": [length for _, length in symbols],
+            "made": [id not in self._alphabet for id, _ in symbols],
+        }
+
+
+def learning_ribbon(config: TrainingConfig, text: str) -> LearningRibbon | None:
+    """Return the ribbon of a text before the first merge; None where a text does not say its ids.
+
+    They are known before training if the alphabet is all bytes, and the cut keeps all text.
+
+    >>> config = TrainingConfig(300)
+    >>> learning_ribbon(config, "hug").packed()["lengths"]
+    [1, 1, 1]
+    >>> learning_ribbon(TrainingConfig(300, base="characters"), "hug") is None
+    True
+    """
+    vocabulary = GrowingVocabulary(config, ())
+    cut = get_pretokenizer(config.pretokenizer)
+    is_known = (config.base, config.alphabet, config.end_of_word) == ("bytes", "full", None)
+    changes_words = config.superwords_from is not None or cut.normalizer is not None
+    if not is_known or changes_words or not text or "".join(cut.split(text)) != text:
+        return None
+    alphabet = Tokenizer(
+        vocab=dict(enumerate(vocabulary.tokens)),
+        merges=[],
+        pretokenizer=config.pretokenizer,
+        special_tokens=vocabulary.special_tokens,
+    )
+    return LearningRibbon(alphabet, text)
 
 
 def pack_merges(run: TrainingRun, start: int, stop: int, *, player: str) -> bytes:

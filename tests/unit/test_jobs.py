@@ -16,14 +16,18 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus import ReadOptions, Upload, divide_in_process, read_in_process
+from bpe_core.views import pack_ribbon, ribbon_text
 from tests.new_process import children_with, run_python
 from tests.waiting import MAX_WAIT_SECONDS, wait_until
 from ui.storage import BaseName, CorpusOrigin, Extension, Trained, load_run
 from ui.work import Task, TrainingReport, UnknownWorkError, jobs, queue
 from ui.work.training import (
     CURVE_POINTS,
+    TrainingRequest,
+    TrainingStep,
     merges_a_second,
     note_recent,
+    train_and_store,
 )
 
 # Numbered, so that each line shows whether it was held out.
@@ -318,6 +322,41 @@ def test_a_training_that_an_earlier_server_ended_is_known_by_its_run() -> None:
         jobs.status("f" * 32)
 
 
+@pytest.mark.usefixtures("shelf")
+def test_the_ribbon_of_a_text_shows_its_tokens_after_the_merges_so_far() -> None:
+    documents = ["naïve woodchucks would chuck 木 🙂 wood\n" * 4, SLOW.documents[0][:200_000]]
+    corpus = bpe.Corpus.from_documents(documents)
+    beginning = ribbon_text(corpus.documents)
+    assert len(beginning.encode()) == 300
+    for config in (bpe.TrainingConfig(900), bpe.TrainingConfig(3_000, tie_break="first-seen")):
+        run = bpe.train(corpus, config)
+        steps: list[TrainingStep] = []
+        train_and_store(
+            TrainingRequest(id="a", title="A", config=config, held_out_share=0.0, origin=ORIGIN),
+            corpus,
+            base=None,
+            store=lambda trained, run_id, should_stop: run_id,
+            report=steps.append,
+            should_stop=lambda: False,
+            is_wanted=lambda: True,
+        )
+        shown = {step.progress.merges_done: step.ribbon for step in steps if step.progress}
+        assert {0, len(run.merges)} < set(shown)
+        for n, ribbon in shown.items():
+            assert ribbon == pack_ribbon(run.tokenizer.truncated(n), beginning), n
+        assert all(not step.progress.new_merges for step in steps if step.progress)
+
+
+@pytest.mark.usefixtures("shelf")
+def test_settings_that_change_the_alphabet_have_no_ribbon() -> None:
+    for config in (
+        bpe.TrainingConfig(270, pretokenizer="whitespace"),
+        bpe.TrainingConfig(270, base="characters"),
+        bpe.TrainingConfig(270, alphabet="seen"),
+    ):
+        assert wait_until(jobs, submit(config=config)).report.ribbon is None
+
+
 def test_a_long_curve_is_thinned_out(shelf: Shelf) -> None:
     text = " ".join(f"{n * 2_654_435_761 % 2**40:x}" for n in range(4_000))
     # With this many merges requested, points are further apart than reports.
@@ -402,3 +441,18 @@ def test_waiting_for_the_compiler_adds_no_point_to_the_curve(
     status = wait_until(jobs, submit())
     assert status.report.curve
     assert all(point.corpus_tokens > 0 for point in status.report.curve)
+
+
+def test_reports_hold_each_merge_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "hug hugs hugging bugs mugs ugly " * 40
+    for has_kernels in (True, False):
+        monkeypatch.setattr("bpe_core.trainers.fastest.use_kernels", lambda _, has=has_kernels: has)
+        for config in (
+            bpe.TrainingConfig(280),
+            bpe.TrainingConfig(280, seeds=("hugging",)),
+            bpe.TrainingConfig(280, superwords_from=262),
+        ):
+            reports: list[bpe.TrainingProgress] = []
+            run = bpe.train([text], config, on_progress=reports.append)
+            reported = [merge for report in reports for merge in report.new_merges]
+            assert reported == [(each.left, each.right, each.id) for each in run.tokenizer.merges]

@@ -22,7 +22,7 @@ from bpe_core.formats import FOLDER, dumps, find_reader, special_roles, what_ran
 from bpe_core.runs import TrainingRun, times
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Format, TrainingProgress
-from bpe_core.views import first_bytes, pack_ribbon
+from bpe_core.views import pack_ribbon, ribbon_text
 from ui.components import (
     ChartPicture,
     ShareBar,
@@ -39,8 +39,6 @@ from ui.work import JobStatus, TrainingReport, duration, jobs
 
 TRAINING, HELD_OUT = "Training text", "Held out"
 _MAX_FILES: Final = 12
-_RIBBON_BYTES: Final = 300
-_MAX_RIBBON_DOCUMENTS: Final = 20
 _OTHER_FILES: Final = "other files"
 Cell = str | int | float | None
 _TESTED: Final = ":small[:gray[Tests open every format in its libraries: the same ids.]]"
@@ -50,6 +48,7 @@ _HOW: Final = (
 )
 _SECONDS_BETWEEN_LOOKS = 0.5
 _OUTCOME: Final = "training_outcome"
+_SEEN: Final = "Seen in training"
 _ANCHOR = "training-progress"
 HERE: Final = f"#{_ANCHOR}"
 """Where the card is on its page, as the target of a link."""
@@ -332,16 +331,11 @@ def _ribbon(run_id: str, beginning: str) -> dict[str, object] | None:
     return None
 
 
-def _beginning(documents: Sequence[str]) -> str:
-    beginnings = (text[:_RIBBON_BYTES] for text in documents[:_MAX_RIBBON_DOCUMENTS])
-    return first_bytes("".join(beginnings), _RIBBON_BYTES)
-
-
 def draw_run_ribbons(run_id: str, *others: tuple[str, Sequence[str]], key: str) -> None:
     """Draw how a run's text begins, and other documents under their names: a bar for each token."""
     seen = load_run(run_id).training_text
-    texts = [("Seen in training", "" if seen is None else _beginning(seen.corpus.documents))]
-    texts += [(name, _beginning(documents)) for name, documents in others]
+    texts = [(_SEEN, "" if seen is None else ribbon_text(seen.corpus.documents))]
+    texts += [(name, ribbon_text(documents)) for name, documents in others]
     drawn = [(name, _ribbon(run_id, beginning)) for name, beginning in texts]
     if ribbons := [(name, ribbon) for name, ribbon in drawn if ribbon is not None]:
         draw_ribbons(ribbons, key=key)
@@ -429,6 +423,8 @@ def _show_progress(report: TrainingReport, progress: TrainingProgress) -> None:
     with figures.cell(), st.container(gap="xxsmall"):
         st.metric("Last pair occurred", times(progress.last_count))
         st.markdown(f":gray[:small[{counted(progress.corpus_tokens, 'token')} in the corpus]]")
+    if report.ribbon:
+        draw_ribbons([(_SEEN, report.ribbon)], key="training_ribbon")
     st.plotly_chart(
         charts.tokens_over_merges(
             [point.corpus_tokens for point in report.curve],

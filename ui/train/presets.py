@@ -37,7 +37,6 @@ CONFIGS: Final = {
         alphabet="seen",
         end_of_word="</w>",
         special_tokens=(),
-        tie_break="first-seen",
     ),
 }
 """The settings of each preset but Custom."""
@@ -52,11 +51,11 @@ DIVISIONS: Final = {
 }
 """What the cut of each preset does, with the model that it is from."""
 EXPLAINED: Final = (
-    "GPT-2, GPT-4, GPT-4o and Llama 3: all 256 bytes, with the text cut as that model cuts it; "
-    "ties go to the lower ids, as in Hugging Face’s trainer. Llama 2 style: the characters that "
-    "make up 99.95% of the text, and bytes for all others; a space begins each word. Classroom: "
-    "the characters of the text and an end-of-word marker, cut at white space; ties go to the pair "
-    "seen first. In all but Classroom a pair must occur twice, because a merge of a pair that "
+    "GPT-2, GPT-4, GPT-4o and Llama 3: all 256 bytes, with the text cut as that model cuts it. "
+    "Llama 2 style: the characters that make up 99.95% of the text, and bytes for all others; a "
+    "space begins each word. Classroom: the characters of the text and an end-of-word marker, cut "
+    "at white space. In all of them ties go to the lower ids, as on Start and in Hugging Face’s "
+    "trainer. In all but Classroom a pair must occur twice, because a merge of a pair that "
     "occurred only once learns the text by heart. Custom: every setting, including your own "
     "regular expression."
 )

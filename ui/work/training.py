@@ -26,6 +26,7 @@ from bpe_core.processes import GB, Limits, Report, call
 from bpe_core.runs import TrainingRun, train
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig, TrainingProgress
+from bpe_core.views import learning_ribbon, ribbon_text
 from ui.host import Code, event, short_id
 from ui.storage import (
     HELD_OUT_SEED,
@@ -80,6 +81,8 @@ class TrainingReport:
     curve: tuple[CurvePoint, ...] = ()
     is_saving: bool = False
     """Whether its merges are done and its run is being stored."""
+    ribbon: dict[str, Any] | None = None
+    """How its text begins, with the tokens so far; None if the settings have no ribbon."""
 
     @property
     def bytes_per_token(self) -> float:
@@ -116,7 +119,7 @@ class Reporter:
     def __call__(self, step: TrainingStep) -> None:
         """Report a step of the training."""
         if step.progress is not None:
-            self._last = self._after(step.progress)
+            self._last = replace(self._after(step.progress), ribbon=step.ribbon)
         elif step.is_saving:
             self._last = replace(self._last, is_saving=True)
         else:
@@ -229,6 +232,8 @@ class TrainingStep:
     progress: TrainingProgress | None = None
     is_saving: bool = False
     """Whether the merges are done and the run is being stored."""
+    ribbon: dict[str, Any] | None = None
+    """See `TrainingReport`."""
 
 
 class StoredTraining(NamedTuple):
@@ -257,8 +262,17 @@ def train_and_store(
     report(TrainingStep(training.n_bytes))
     how = request.how
 
+    ribbon = None
+    if not isinstance(how, Extension):
+        ribbon = learning_ribbon(how, ribbon_text(training.documents))
+
     def follow(progress: TrainingProgress) -> None:
-        report(TrainingStep(training.n_bytes, progress))
+        drawn = None
+        if ribbon is not None:
+            ribbon.join(progress.new_merges)
+            drawn = ribbon.packed()
+        # The merges themselves are not sent from process to process.
+        report(TrainingStep(training.n_bytes, replace(progress, new_merges=()), ribbon=drawn))
 
     def learn(text: Corpus, on_progress: Callable[[TrainingProgress], None] | None) -> TrainingRun:
         if not isinstance(how, Extension):
