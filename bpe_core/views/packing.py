@@ -449,7 +449,8 @@ class LearningRibbon:
 def learning_ribbon(config: TrainingConfig, text: str) -> LearningRibbon | None:
     """Return the ribbon of a text before the first merge; None where a text does not say its ids.
 
-    They are known before training if the alphabet is all bytes, and the cut keeps all text.
+    They are known before training if the alphabet is all bytes, the cut keeps all text, and merges
+    are all that is learned.
 
     >>> config = TrainingConfig(300)
     >>> learning_ribbon(config, "hug").packed()["lengths"]
@@ -461,7 +462,13 @@ def learning_ribbon(config: TrainingConfig, text: str) -> LearningRibbon | None:
     cut = get_pretokenizer(config.pretokenizer)
     is_known = (config.base, config.alphabet, config.end_of_word) == ("bytes", "full", None)
     changes_words = config.superwords_from is not None or cut.normalizer is not None
-    if not is_known or changes_words or not text or "".join(cut.split(text)) != text:
+    if (
+        not is_known
+        or changes_words
+        or config.picky is not None
+        or not text
+        or "".join(cut.split(text)) != text
+    ):
         return None
     alphabet = Tokenizer(
         vocab=dict(enumerate(vocabulary.tokens)),

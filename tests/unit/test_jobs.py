@@ -353,6 +353,7 @@ def test_settings_that_change_the_alphabet_have_no_ribbon() -> None:
         bpe.TrainingConfig(270, pretokenizer="whitespace"),
         bpe.TrainingConfig(270, base="characters"),
         bpe.TrainingConfig(270, alphabet="seen"),
+        bpe.TrainingConfig(270, picky=0.9),
     ):
         assert wait_until(jobs, submit(config=config)).report.ribbon is None
 
