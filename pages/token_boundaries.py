@@ -15,6 +15,7 @@ from ui.token_boundaries import (
     FIRST_TEXT,
     ChosenToken,
     conversation,
+    draw_drift,
     file_messages,
     five_ways,
     index_chosen,
@@ -63,6 +64,9 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
         as_special, note = (True, "") if is_chat else special_choice(text, chosen)
     draw_shelf_problems()
     talk = None
+    if isinstance(given, list):
+        draw_drift(chosen, given)
+        return
     if is_chat:
         if given is not None:
             talk = conversation.render(chosen, given, begins_answer=begins_answer)

@@ -18,6 +18,6 @@ if TYPE_CHECKING:
         check_messages,
         with_texts,
     )
-    from bpe_core.chat.rendered import MAX_GROWN, Growth, Reads, Rendered
+    from bpe_core.chat.rendered import MAX_GROWN, Growth, Reads, Rendered, TooMuchError
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

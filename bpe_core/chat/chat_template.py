@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, cast
 
-from bpe_core.chat.rendered import Job, Reads, Rendered, plain
+from bpe_core.chat.rendered import Job, Reads, Rendered, TooMuchError, plain
 from bpe_core.checks import printable
 from bpe_core.errors import ChatTemplateError, ProcessError, TimeLimitError
 from bpe_core.extras import needs_extra
@@ -193,19 +193,15 @@ def _render_all(source: str, jobs: list[Job], tokens: dict[str, str]) -> list[Re
             with _errors_said(limits):
                 # Those before an error stay in the list.
                 found.extend(stream(render_here, source, part, tokens, limits=limits))
-        except _TooMuchError as error:
+        except TooMuchError as error:
             is_alone = True
             if len(part) > 1:
                 continue
             n_refused += 1
             if n_refused > _MAX_REFUSED + len(found) * _SHARE_REFUSED:
                 raise ChatTemplateError(str(error)) from None
-            found.append(Rendered("", [], str(error)))
+            found.append(Rendered("", [], str(error), took_too_much=True))
     return found
-
-
-class _TooMuchError(ChatTemplateError):
-    """A template took too much time or memory, or ended its process in another way."""
 
 
 def _limits(n: int) -> Limits:
@@ -225,11 +221,11 @@ def _errors_said(limits: Limits) -> Generator[None]:
             "number beyond 64 bits, or values that are not JSON."
         ) from None
     except TimeLimitError:
-        raise _TooMuchError(
+        raise TooMuchError(
             f"The chat template did not finish in {limits.processor_seconds} seconds."
         ) from None
     except ProcessError as error:
-        raise _TooMuchError(f"The chat template could not be run. {error}") from None
+        raise TooMuchError(f"The chat template could not be run. {error}") from None
 
 
 class _Opened(NamedTuple):

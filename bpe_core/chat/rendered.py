@@ -12,6 +12,10 @@ MAX_GROWN: Final = 200
 """The most messages of a conversation whose beginnings are rendered too."""
 
 
+class TooMuchError(ChatTemplateError):
+    """A template took too much time or memory, or ended its process in another way."""
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """A conversation to render: a template's variables, among them `messages`."""
@@ -58,10 +62,17 @@ class Rendered:
     prompts: list[Growth] = field(default_factory=list[Growth])
     """For each answer, the text of the messages before it with the beginning of an answer."""
 
+    took_too_much: bool = False
+    """True if that is because it took too much time or memory."""
+
+    def failure(self) -> ChatTemplateError:
+        """Return the error as an exception."""
+        return (TooMuchError if self.took_too_much else ChatTemplateError)(self.error)
+
     def read(self) -> str:
         """Return the text; raises `ChatTemplateError` if the template refused the conversation."""
         if self.error:
-            raise ChatTemplateError(self.error)
+            raise self.failure()
         return self.text
 
 

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, cast
 
@@ -237,10 +238,25 @@ def _ends(ids: Sequence[int], encoder: Encoder, n_bytes: int | None) -> list[int
 
 
 def _separators(template: ChatTemplate) -> tuple[bytes, bytes] | None:
-    """Return what a template writes between a question and its answer, and before the next."""
+    """Return what a template writes between a question and its answer, and before the next.
+
+    Raises `TooMuchError` for a template that takes too much time or memory.
+    """
+    source = template.source
+    named = source if isinstance(source, str) else tuple(source.items())
+    return _separators_by(named, tuple(template.tokens.items()))
+
+
+@lru_cache(16)
+def _separators_by(
+    source: str | tuple[tuple[str, str], ...], tokens: tuple[tuple[str, str], ...]
+) -> tuple[bytes, bytes] | None:
+    template = ChatTemplate(source if isinstance(source, str) else dict(source), dict(tokens))
     roles = ("user", "assistant", "user")
     talk = [{"role": role, "content": mark} for role, mark in zip(roles, _MARKS, strict=True)]
     (found,) = template.render_each([{"messages": talk}])
+    if found.took_too_much:
+        raise found.failure()
     places = [found.text.find(mark) for mark in _MARKS]
     if min(places) < 0 or places != sorted(places):
         return None

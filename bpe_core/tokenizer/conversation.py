@@ -220,7 +220,7 @@ def read_conversations(
         conversations, listed, marked, rendered, strict=True
     ):
         if each.error:
-            found.append(ChatTemplateError(each.error))
+            found.append(each.failure())
             continue
         source = template.named(with_tools=given.get("tools") is not None)
         reading = _Reading(messages, written, each, specials)

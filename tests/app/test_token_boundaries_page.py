@@ -286,6 +286,53 @@ def test_an_example_with_tools_is_rendered_and_what_is_learned_is_shown(
         assert why in app.error[0].value.replace("\\", "")
 
 
+def test_ids_that_drift_are_shown_with_both_cuts_and_whose_turn_it_was(
+    open_app: OpenApp, tokenizer_json: bytes
+) -> None:
+    config = json.dumps({"chat_template": TOOLS_TEMPLATE}).encode()
+    files = {"tokenizer.json": tokenizer_json, "tokenizer_config.json": config}
+    key = keep_tokenizer(files, None, open_files(files))
+    choices = {"part": "Conversation", "with": f"gpt2,file-{key}", "tokenizer": "GPT-2"}
+    app = open_app("token_boundaries", **choices)
+    app.segmented_control(key="chat_view").set_value("Ids").run()
+
+    def drift(ids: str) -> str:
+        app.text_area(key="drift_ids").set_value(ids).run()
+        assert not app.exception
+        tables = [each.proto.body for each in app.get("html") if "<table>" in each.proto.body]
+        return re.sub(r"<t[dh]>", " | ", re.sub("<small>", ":", "".join(tables)))
+
+    both = "<span class='token'>ug:1018</small></span><span class='token'>s:82</small></span>"
+    given = "[71, 1018, 82]"
+    for ids in (given, "71 1018, 82", f'{{"input_ids": {given}}}', f"[{given}]"):
+        table = drift(ids)
+        assert f"byte 1</td> | {both}</td> | <span class='token'>ugs:10339</small>" in table, ids
+        assert "Whose turn" not in table
+    assert drift("[71, 10339]") == ""
+    assert "No difference" in page_text(app)
+    assert "sequence 2, byte 1" in drift("[71, 10339]\n[71, 1018, 82]")
+    assert "1 of 2 sequences: 1 place" in page_text(app)
+    for wrong, why in (
+        ("", "There are no ids"),
+        ("[71, 1.5]", "Line 1 has no ids"),
+        ("[71]\n[true]", "Line 2 has no ids"),
+        ("[71]\nhug", "Line 2 has neither ids nor valid JSON"),
+        ("[999999]", "Sequence 1"),
+        (str([71] * 4_001), "Expected at most 4,000 ids"),
+    ):
+        drift(wrong)
+        assert why in app.error[0].value.replace("\\", ""), wrong
+    # By the template, it is the assistant's turn.
+    own = load_run(SAMPLE_RUN_ID).run.tokenizer
+    before = own.encode("<|user|>?<|endoftext|><|assistant|>", "all")
+    changed = [*before, *(own.encode(letter)[0] for letter in "the"), *own.encode(" end")]
+    app.segmented_control(key="chat_view").set_value("Messages").run()
+    app.segmented_control(key="tokenizer").set_value("tokenizer.json").run()
+    app.segmented_control(key="chat_view").set_value("Ids").run()
+    table = drift(str(changed))
+    assert " | assistant</td>" in table
+
+
 @pytest.mark.parametrize("tokenizer", ["Your tokenizer", "GPT-2"])
 def test_a_tokenizer_without_a_template_shows_an_example_of_one(
     open_app: OpenApp, tokenizer: str

@@ -4,7 +4,8 @@ In: a file to open, and a token chosen in a text. Out: the visitor's text, how t
 pre-token was merged, and the training lines it comes from.
 
 Open `token_story` first, which draws how a token was made. `opened_file` offers examples and reads
-an uploaded file, and `conversation` renders messages by a chat template. `readings` draws the text
+an uploaded file, and `conversation` renders messages by a chat template, in the
+places of `template_turns`; `drift` compares ids with those of their text. `readings` draws the text
 as other readers of the vocabulary cut it. `components/token_view` draws the text itself.
 """
 
@@ -15,6 +16,7 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from ui.token_boundaries import conversation
+    from ui.token_boundaries.drift import draw_drift
     from ui.token_boundaries.opened_file import (
         EXAMPLES,
         FIRST_TEXT,

@@ -6,23 +6,24 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from threading import BoundedSemaphore
 from typing import Any, Final, cast
 
 import streamlit as st
 
-from bpe_core.chat import MAX_GROWN, ChatTemplate, Reads, check_messages
+from bpe_core.chat import MAX_GROWN, ChatTemplate, Reads, TooMuchError, check_messages
 from bpe_core.errors import ChatTemplateError
 from bpe_core.tokenizer import READING, Conversation, Encoder, read_conversation
 from ui.corpus import MAX_CHARACTERS, OwnReading, address_text
 from ui.host import cached
 from ui.look import counted, plain_markdown, tooltip
 from ui.shell import workspace
+from ui.token_boundaries.drift import draw_ids
+from ui.token_boundaries.template_turns import turns
 from ui.tokenizers import Member
 
 ROLES: Final = ("system", "user", "assistant")
 FIRST: Final = (("user", "What are you?"), ("assistant", "A model. I read tokens."))
-VIEWS: Final = ("Messages", "JSON")
+VIEWS: Final = ("Messages", "JSON", "Ids")
 _VIEW: Final = "chat_view"
 _EXAMPLE: Final = "chat_example"
 _JSON: Final = "chat_json"
@@ -106,8 +107,6 @@ _MAX_MESSAGES: Final = 50
 _ROLE_WIDTH: Final = 130
 _SECONDS_KEPT: Final = 3_600.0
 """Templates may write the date."""
-_places: Final = BoundedSemaphore(2)
-"""Each process that runs a template may take a gigabyte."""
 CHATML: Final = ChatTemplate(
     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n"
     "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
@@ -136,10 +135,10 @@ class Rows:
     """None before the messages were drawn."""
 
 
-def draw_conversation() -> dict[str, Any] | None:
+def draw_conversation() -> dict[str, Any] | list[list[int]] | None:
     """Draw the messages as fields or as JSON; return them with what else a template reads.
 
-    Returns None, and says why, for what is not a conversation.
+    For ids, return each sequence. Returns None, and says why, for what is neither.
     """
     with st.container(horizontal=True, vertical_alignment="center"):
         view = st.segmented_control(
@@ -161,6 +160,8 @@ def draw_conversation() -> dict[str, Any] | None:
             width=260,
             on_change=_take_example,
         )
+    if view == VIEWS[2]:
+        return draw_ids()
     return _draw_json() if view == VIEWS[1] else {"messages": draw_messages()}
 
 
@@ -241,6 +242,8 @@ def draw_messages() -> list[dict[str, str]]:
 
 def answer_choice() -> bool:
     """Draw the button that adds a message, and whether the answer is to be begun."""
+    if workspace.widget_text(_VIEW) == VIEWS[2]:
+        return False
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Add a message",
@@ -268,14 +271,18 @@ def render(chosen: Member, given: Mapping[str, Any], *, begins_answer: bool) -> 
         is_special = set(_MARKS) <= set(chosen.encoder.special_tokens)
         why = _NO_TEMPLATE if is_special else _NO_TEMPLATE + _ORDINARY
         st.info(f"{plain_markdown(chosen.name)} {plain_markdown(why + _HOW_TO_ADD, 600)}")
-    variables = _draw_variables(chat, given)
-    rendered = _rendered(
-        json.dumps({**variables, **given}),
-        begins_answer,
-        repr(chat),
-        chosen.encoder,
-        chat,
-    )
+    try:
+        variables = _draw_variables(chat, given)
+        rendered = _rendered(
+            json.dumps({**variables, **given}),
+            begins_answer,
+            repr(chat),
+            chosen.encoder,
+            chat,
+        )
+    except TooMuchError as error:
+        # Not kept: the server may have been busy.
+        rendered = str(error)
     if isinstance(rendered, Conversation):
         return rendered
     st.error(plain_markdown(rendered, 600))
@@ -362,12 +369,13 @@ def _draw_variables(chat: ChatTemplate, given: Mapping[str, Any]) -> dict[str, A
 @cached(spinner="Reading the chat template", seconds=_SECONDS_KEPT)
 def _read_names(template_key: str, _template: ChatTemplate) -> Reads | None:
     """Return the names that a template reads; None if it has an error, which rendering says."""
-    del template_key
-    with _places:
-        try:
+    try:
+        with turns.of(template_key):
             return _template.reads()
-        except ChatTemplateError:
-            return None
+    except TooMuchError:
+        raise
+    except ChatTemplateError:
+        return None
 
 
 @cached(spinner="Rendering the chat template", seconds=_SECONDS_KEPT)
@@ -378,19 +386,20 @@ def _rendered(
     encoder: Encoder,
     _template: ChatTemplate,
 ) -> Conversation | str:
-    """Return the conversation, or why the template did not render it."""
-    del template_key  # what the template is known by
+    """Return the conversation, or why the template did not render it; raises TooMuchError."""
     variables: dict[str, Any] = json.loads(given)
     variables.pop("add_generation_prompt", None)
     variables.pop("continue_final_message", None)
     messages = variables.pop("messages")
-    with _places:
-        try:
+    try:
+        with turns.of(template_key):
             return read_conversation(
                 _template, messages, encoder, add_generation_prompt=begins_answer, **variables
             )
-        except ChatTemplateError as error:
-            return str(error)
+    except TooMuchError:
+        raise
+    except ChatTemplateError as error:
+        return str(error)
 
 
 def _start(messages: Sequence[tuple[str, str]]) -> tuple[int, ...]:
