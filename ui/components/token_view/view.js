@@ -73,7 +73,7 @@ class TokenView {
     this.#addSwitch(borders, "Pre-token borders", false, (on) => this.scroller.classList.toggle("borders", on));
     addHelp(borders, data.border_terms);
     this.remarks = addPart(reading, "p", "aside remarks");
-    this.endNote = addPart(reading, "p", "aside remarks");
+    this.endNote = addPart(reading, "p", "aside end-note");
     this.ids = addPart(reading, "div", "ids");
     this.ids.tabIndex = 0;
     this.ids.setAttribute("role", "group");
