@@ -1,42 +1,37 @@
 """Parity-aware training: at each step, the language whose text is the longest picks the merge.
 
-Source: "Parity-Aware Byte-Pair Encoding" (arXiv 2508.04796). Where pairs tie, the one with the
-largest text merges, as in the authors' code and in the `ParityBpeTrainer` of `tokenizers`.
+Source: "Parity-Aware Byte-Pair Encoding" (arXiv 2508.04796). `trainers.parity` learns the merges;
+here the texts of the languages are counted, and the run is built.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole, is_a
-from bpe_core.corpus import Corpus, to_corpus
-from bpe_core.counting import Layout, count_pretokens, lay_out_pretokens
+from bpe_core.corpus import Corpus, CountsSummary, WordCounts, to_corpus
+from bpe_core.counting import lay_out_pretokens
 from bpe_core.errors import ConfigError
-from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.runs import Watch, check_config
+from bpe_core.runs import (
+    ParityHistory,
+    RunOrigin,
+    TrainingRun,
+    Watch,
+    check_config,
+    count,
+    train,
+    version,
+)
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.trainers import AllowedPairs, GrowingVocabulary, MergeState, unpack_pair
+from bpe_core.trainers import GrowingVocabulary, LearnedMerges, ParityRule, learn_parity
 from bpe_core.types import PretokenCounts, TrainingConfig, TrainingProgress
-from bpe_core.unicode import to_printable
-
-_ALL = ""
-"""In `ParityRun.picked_by`: all languages chose the merge together."""
-
-
-@dataclass(frozen=True, slots=True)
-class ParityRun:
-    """The result of parity-aware training."""
-
-    tokenizer: Tokenizer
-    picked_by: tuple[str, ...]
-    """The language that picked each merge; "" for those that all chose together."""
-    lengths: Mapping[str, tuple[int, ...]]
-    """For each language, the tokens of its development text before each merge and at the end."""
+from bpe_core.unicode import AFTER_WORD
 
 
 def train_parity(
@@ -49,7 +44,7 @@ def train_parity(
     alpha: float = 2.0,
     on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
-) -> ParityRun:
+) -> TrainingRun:
     """Train one tokenizer for several languages, so that none needs far more tokens than others.
 
     `corpora` and `development` have a text for each language. The development text should say the
@@ -57,17 +52,102 @@ def train_parity(
     by all languages together. With a `window`, a language waits that picked more than
     `alpha / n_languages` of the last `window` merges.
 
+    `run.picked_by` names the language that picked each merge, and `run.lengths` has the tokens of
+    each language's measured text after each number of merges.
+
     Merges are equal to those of `tokenizers`' `ParityBpeTrainer` on the same pre-tokens. With a
     window, that trainer does not always end if a language runs out of pairs; this one does.
     Raises `ConfigError` for a base of characters, "first-seen" ties, an `alpha` below 1, or
-    languages that do not match.
+    languages that do not match, and `EmptyCorpusError` for a language without text.
 
     >>> texts = {"en": ["hug hug hugs"], "xx": ["abab abab abab abab"]}
     >>> run = train_parity(texts, TrainingConfig(259, special_tokens=()))
-    >>> run.picked_by, [run.tokenizer.vocab[merge.id] for merge in run.tokenizer.merges]
-    (('xx', 'en', 'xx'), [b'ab', b'ug', b'abab'])
+    >>> run.picked_by.tolist(), [run.tokenizer.vocab[merge.id] for merge in run.merges]
+    (['xx', 'en', 'xx'], [b'ab', b'ug', b'abab'])
     """
+    started = time.perf_counter()
     _check(corpora, config, development)
+    rule = _rule(hybrid_merges, window, alpha)
+    vocabulary = GrowingVocabulary(config, ())
+    watch = Watch(config.vocab_size - len(vocabulary), started, on_progress, should_stop)
+    texts = {name: to_corpus(text) for name, text in corpora.items()}
+    words = [count(text, config.pretokenizer, watch) for text in texts.values()]
+    measured = words
+    if development is not None:
+        given = (to_corpus(development[name]) for name in corpora)
+        measured = [count(text, config.pretokenizer, watch) for text in given]
+    base_ids = vocabulary.base_ids
+    rows = [lay_out_pretokens(each.pretokens, config.base, base_ids) for each in words]
+    measured_rows = None
+    if development is not None:
+        counts = (each.pretokens for each in measured)
+        measured_rows = [lay_out_pretokens(each, config.base, base_ids) for each in counts]
+    watch.report(0, sum(row.n_symbols for row in rows), 0)
+    learned = learn_parity(rows, measured_rows, vocabulary, config, rule, watch.look)
+    counted_all = not watch.stopped or learned.merges.merges
+    pooled, joined_at = _pool([each.pretokens for each in words], learned.merges)
+    n_symbols = sum(row.n_symbols for row in rows)
+    counts_after = n_symbols - np.append(0, np.cumsum(learned.merges.tokens_saved))
+    run = TrainingRun(
+        tokenizer=Tokenizer(
+            vocab=dict(enumerate(vocabulary.tokens)),
+            merges=learned.merges.merges,
+            pretokenizer=config.pretokenizer,
+            special_tokens=vocabulary.special_tokens,
+            counts=learned.merges.counts,
+        ),
+        config=config,
+        corpus_sha256=_all(texts).sha256,
+        corpus_bytes=sum(text.n_bytes for text in texts.values()),
+        pretokens=pooled,
+        joined_at=joined_at,
+        stop_reason=learned.merges.stop_reason if counted_all else "cancelled",
+        elapsed_seconds=watch.elapsed_seconds,
+        origin=RunOrigin(version()),
+        tokens_after=counts_after,
+        parity=ParityHistory(
+            tuple(corpora),
+            learned.picked,
+            learned.lengths,
+            hybrid_merges,
+            window,
+            float(alpha),
+            has_development=development is not None,
+        ),
+    )
+    if learned.merges.counts:
+        watch.report(len(run.merges), int(counts_after[-1]), learned.merges.counts[-1])
+    return run
+
+
+def beside_plain(
+    run: TrainingRun,
+    measured: Mapping[str, Corpus | Iterable[str]],
+    on_progress: Callable[[TrainingProgress], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> TrainingRun:
+    """Return a parity-aware run with each language's tokens under plain BPE of the same size.
+
+    `measured` are the texts that the run measured its languages by. The plain tokenizer is trained
+    on all training words together. If it is cancelled, the run is returned as it is.
+
+    >>> texts = {"en": ["hug hug hugs"], "xx": ["abab abab abab abab"]}
+    >>> run = train_parity(texts, TrainingConfig(259, special_tokens=()))
+    >>> beside_plain(run, texts).parity.plain
+    (9, 7)
+    """
+    assert run.parity is not None
+    summary = CountsSummary(run.config.pretokenizer, run.corpus_bytes, run.corpus_sha256, "")
+    config = replace(run.config, vocab_size=run.tokenizer.vocab_size)
+    plain = train(WordCounts(run.pretokens, summary), config, on_progress, should_stop)
+    if plain.stop_reason == "cancelled":
+        return run
+    texts = (to_corpus(measured[name]) for name in run.parity.languages)
+    n_tokens = tuple(int(plain.tokens_after_on(text)[-1]) for text in texts)
+    return replace(run, parity=replace(run.parity, plain=n_tokens))
+
+
+def _rule(hybrid_merges: int, window: int | None, alpha: float) -> ParityRule:
     check_whole("hybrid_merges", hybrid_merges, 0)
     if window is not None:
         check_whole("window", window, 1)
@@ -76,117 +156,36 @@ def train_parity(
                 f"Expected alpha as a number from 1, got {alpha!r}. With 1, a language waits that "
                 "picked more than its share; the usual is 2."
             )
-    started = time.perf_counter()
-    vocabulary = GrowingVocabulary(config, ())
-    watch = Watch(config.vocab_size - len(vocabulary), started, on_progress, should_stop)
-    cut = get_pretokenizer(config.pretokenizer)
-
-    def lay_out(words: Iterable[PretokenCounts]) -> Layout:
-        """Lay out the words of several texts in one row."""
-        rows = [lay_out_pretokens(each, config.base, vocabulary.base_ids) for each in words]
-        ids = np.concatenate([rows[0].ids, *(row.ids[1:] for row in rows[1:])])
-        return Layout(ids, np.concatenate([row.counts for row in rows]))
-
-    words = [count_pretokens(to_corpus(text), cut) for text in corpora.values()]
-    training = [_Pairs(lay_out([each]), vocabulary, config) for each in words]
-    measured = training
-    if development is not None:
-        texts = (count_pretokens(to_corpus(development[name]), cut) for name in corpora)
-        measured = [_Pairs(lay_out([each]), vocabulary, config) for each in texts]
-    together = _Pairs(lay_out(words), vocabulary, config) if hybrid_merges else None
-    states = [*training, *(measured if development is not None else ())]
-    states += [together] if together is not None else []
-    names = [*corpora]
-    merges: list[tuple[int, int, int]] = []
-    counts: list[int] = []
-    picked: list[str] = []
-    recent: list[int] = []
-    is_open = [True] * len(names)
-    lengths = [[each.n_tokens] for each in measured]
-    while len(vocabulary) < config.vocab_size:
-        if watch.look(len(merges), 0, counts[-1] if counts else 0):
-            break
-        picker = None
-        if len(merges) < hybrid_merges and together is not None:
-            best = together.best()
-        else:
-            if not any(is_open):
-                break
-            picker = _next(lengths, is_open, recent, window, alpha)
-            recent.append(picker)
-            best = training[picker].best()
-            if best is None:
-                is_open[picker] = False
-                continue
-        if best is None:
-            break
-        left, right = unpack_pair(best)
-        new_id = vocabulary.join(left, right)
-        merges.append((left, right, new_id))
-        counts.append(sum(each.state.counts.get(best, 0) for each in training))
-        picked.append(_ALL if picker is None else names[picker])
-        for each in states:
-            each.merge(left, right, new_id)
-        for so_far, each in zip(lengths, measured, strict=True):
-            so_far.append(each.n_tokens)
-    tokenizer = Tokenizer(
-        vocab=dict(enumerate(vocabulary.tokens)),
-        merges=merges,
-        pretokenizer=config.pretokenizer,
-        special_tokens=vocabulary.special_tokens,
-        counts=counts,
-    )
-    by_name = zip(names, map(tuple, lengths), strict=True)
-    return ParityRun(tokenizer, tuple(picked), dict(by_name))
+    return ParityRule(int(hybrid_merges), window, float(alpha))
 
 
-class _Pairs:
-    """The pairs of one language, and the number of its tokens."""
-
-    def __init__(
-        self, layout: Layout, vocabulary: GrowingVocabulary, config: TrainingConfig
-    ) -> None:
-        self.state = MergeState(layout, AllowedPairs(vocabulary.tokens, config.max_token_bytes))
-        self.n_tokens = layout.n_symbols
-        self._tokens = vocabulary.tokens
-        self._least = max(1, config.min_frequency)
-
-    def best(self) -> int | None:
-        """Return the most frequent pair, of equal ones that with the largest text; or None."""
-        counts = self.state.counts
-        most = max(counts.values(), default=0)
-        if most < self._least:
-            return None
-        return max((key for key, count in counts.items() if count == most), key=self._text)
-
-    def merge(self, left: int, right: int, new_id: int) -> None:
-        """Join a pair wherever it occurs."""
-        self.state.merge(left, right, new_id)
-        self.n_tokens -= self.state.joined_weight
-
-    def _text(self, key: int) -> tuple[str, str]:
-        left, right = unpack_pair(key)
-        return to_printable(self._tokens[left]), to_printable(self._tokens[right])
+def _all(texts: Mapping[str, Corpus]) -> Corpus:
+    """Return the texts of all languages as one corpus."""
+    return Corpus.from_documents([each for text in texts.values() for each in text.documents])
 
 
-def _next(
-    lengths: list[list[int]],
-    is_open: list[bool],
-    recent: list[int],
-    window: int | None,
-    alpha: float,
-) -> int:
-    """Return the language whose text is the longest now, the first of equal ones.
+def _pool(
+    words: Sequence[PretokenCounts], learned: LearnedMerges
+) -> tuple[PretokenCounts, NDArray[np.int32]]:
+    """Return the distinct words of all languages, and `learned.joined_at` in their slots.
 
-    If all that have pairs wait, it is the first language, even if it has none: its turns move the
-    window on, as in `tokenizers`.
+    A word that several languages have is merged alike in each.
     """
-    left = [number for number, each in enumerate(is_open) if each]
-    if window is not None:
-        last = recent[-window:]
-        most = alpha / len(lengths) * window
-        left = [number for number in left if last.count(number) <= most]
-    return max(left, key=lambda number: lengths[number][-1], default=0)
+    every = [word for each in words for word in each.words]
+    counts = np.concatenate([each.counts for each in words])
+    place_of = dict.fromkeys(every, 0)
+    if len(place_of) == len(every):
+        return PretokenCounts(every, counts), learned.joined_at
+    place_of = {word: place for place, word in enumerate(place_of)}
+    places = np.fromiter(map(place_of.__getitem__, every), np.int64, len(every))
+    total = np.zeros(len(place_of), np.int64)
+    np.add.at(total, places, counts)
+    is_first = np.zeros(len(every), np.bool_)
+    is_first[np.unique(places, return_index=True)[1]] = True
+    ends = [np.flatnonzero(each.letters == AFTER_WORD) for each in words]
+    widths = np.concatenate([np.diff(each, prepend=-1) for each in ends])
+    kept = np.append(True, np.repeat(is_first, widths))
+    return PretokenCounts(place_of, total), learned.joined_at[kept]
 
 
 def _check(
@@ -211,8 +210,14 @@ def _check(
         )
     if config.tie_break != "smallest-pair":
         raise ConfigError("Parity-aware training has its own tie rule. Leave tie_break as it is.")
-    others = (config.superwords_from, config.seeds, config.vetoes, config.whole_characters)
+    others = (
+        config.superwords_from,
+        config.picky,
+        config.seeds,
+        config.vetoes,
+        config.whole_characters,
+    )
     if any(others):
         raise ConfigError(
-            "Parity-aware training takes no superwords, seeds, vetoes or whole_characters."
+            "Parity-aware training takes no superwords, picky, seeds, vetoes or whole_characters."
         )

@@ -273,14 +273,13 @@ def train_parity(
     size on all text together, and after this training. The Gini coefficient is 0 if all languages
     take equally many tokens, which is fair only where their texts say the same.
 
-    It runs in plain Python: a few megabytes of text take minutes.
-
     \b
     Examples:
       $ bpe train-parity English.txt German.txt --vocab-size 300 --out fair.json
       $ bpe train-parity en=corpus de=texts --vocab-size 300 --hybrid-merges 20 --window 100 \\
           --development en=English.txt --development de=German.txt --out waiting.json
     """
+    from bpe_core.adapting import beside_plain
     from bpe_core.adapting import train_parity as run_training
     from bpe_core.comparison import gini
     from bpe_core.corpus import Corpus, read_corpus
@@ -307,18 +306,19 @@ def train_parity(
             window=window,
             on_progress=bar.show_training,
         )
-        together = [text for corpus in corpora.values() for text in corpus.documents]
-        plain = train_plainly(Corpus.from_documents(together), config, bar.show_training).tokenizer
+        run = beside_plain(run, measured, bar.show_training)
     note_what_lacks(run.tokenizer, format)
     told = write_tokenizer(dumps(run.tokenizer, format), out)
+    history = run.parity
+    assert history is not None
     rows = {
         name: {
-            "n_tokens_before": run.lengths[name][0],
-            "n_plain_tokens": sum(map(len, plain.encode_batch(list(measured[name].documents)))),
-            "n_tokens": run.lengths[name][-1],
-            "n_merges_picked": run.picked_by.count(name),
+            "n_tokens_before": int(n_tokens[0]),
+            "n_plain_tokens": n_plain,
+            "n_tokens": int(n_tokens[-1]),
+            "n_merges_picked": int((history.picked_by == name).sum()),
         }
-        for name in corpora
+        for (name, n_tokens), n_plain in zip(run.lengths.items(), history.plain, strict=True)
     }
     fairness = {
         "plain_gini": gini([row["n_plain_tokens"] for row in rows.values()]),

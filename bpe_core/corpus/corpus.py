@@ -36,7 +36,7 @@ from bpe_core.corpus.given_texts import (
 )
 from bpe_core.corpus.held_out import HeldOut, Split, check_by, held_out_words, hold_out
 from bpe_core.corpus.notes import Note, group_notes
-from bpe_core.corpus.spans import Place, Span, locate_spans, sample_spans
+from bpe_core.corpus.spans import Place, Span, folder_levels, locate_spans, sample_spans
 from bpe_core.corpus.word_counts import (
     MAX_SUM,
     CountsSummary,
@@ -397,6 +397,28 @@ class Corpus(Immutable):
         how = HeldOut("file", text.n_sources, 0.0)
         return training, replace(text, divided=divided, how=how)
 
+    def by_language(self) -> dict[str, Corpus]:
+        """Return a corpus for each folder of the first level that has several.
+
+        Documents outside these folders, and all if there are no folders, are divided by the name of
+        their file. So a folder, or a file, for each language gives what `train_parity` takes.
+
+        >>> names = ["a.zip/texts/en/1.txt", "a.zip/texts/en/2.txt", "a.zip/texts/de/1.txt"]
+        >>> corpus = Corpus.from_documents(["hug", "hugs", "Zug"], names)
+        >>> {name: each.documents for name, each in corpus.by_language().items()}
+        {'en': ('hug', 'hugs'), 'de': ('Zug',)}
+        """
+        levels = zip(self.names, folder_levels(self.names), strict=True)
+        labels = [within[0] if any(within[:1]) else _stem(name) for name, within in levels]
+        whole = [Span(0, len(text)) for text in self.documents]
+        return {
+            label: self._part(
+                [[span] if own == label else [] for span, own in zip(whole, labels, strict=True)],
+                self.divided,
+            )
+            for label in dict.fromkeys(labels)
+        }
+
     def sample(self, n_bytes: int, seed: int = 0) -> Corpus:
         """Return about `n_bytes` of the corpus: blocks of whole lines spread over all of it.
 
@@ -625,6 +647,12 @@ class Corpus(Immutable):
             columns={name: for_each_span(values) for name, values in self.columns.items()},
             how=how,
         )
+
+
+def _stem(name: str) -> str:
+    """Return the name of a document's file without folders and endings."""
+    file = file_name(name).rpartition("/")[2]
+    return file.partition(".")[0] or file
 
 
 def to_corpus(given: Corpus | Iterable[str]) -> Corpus:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         NEVER,
         Layout,
         at_step,
+        join_layouts,
         lay_out,
         lay_out_encoded,
         lay_out_pretokens,

@@ -141,6 +141,21 @@ def lay_out_encoded(
     return Layout(in_row, pretokens.counts)
 
 
+def join_layouts(layouts: Sequence[Layout], apart: int = 0) -> Layout:
+    """Place the words of several layouts in one row, the nth's ids larger by n * `apart`.
+
+    >>> row = join_layouts([lay_out([[7, 8]], [3]), lay_out([[7]], [5])], apart=100)
+    >>> row.ids.tolist(), row.counts.tolist()
+    ([-1, 7, 8, -1, 107, -1], [3, 5])
+    """
+    _check_slots(sum(each.ids.size for each in layouts))
+    rows = [layouts[0].ids[:1]]
+    for number, each in enumerate(layouts):
+        ids = each.ids[1:]
+        rows.append(np.where(ids < 0, ids, ids + np.int32(number * apart)) if apart else ids)
+    return Layout(np.concatenate(rows), np.concatenate([each.counts for each in layouts]))
+
+
 def word_characters(letters: NDArray[np.uint8]) -> NDArray[np.uint32]:
     """Return the code points of words, with `GAP` after each word.
 

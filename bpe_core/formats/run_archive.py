@@ -33,7 +33,14 @@ from bpe_core.files import ARCHIVE_DAMAGE, ARRAY_DAMAGE, open_regular
 from bpe_core.formats.json_files import parse_json
 from bpe_core.formats.load_save import write_files
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
-from bpe_core.runs import Continuation, RunOrigin, TermCost, TrainingRun, check_config
+from bpe_core.runs import (
+    Continuation,
+    RunOrigin,
+    TermCost,
+    TrainingRun,
+    check_config,
+    parse_history,
+)
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts, StopReason, TrainingConfig
 
@@ -172,6 +179,8 @@ _ARRAYS = {
     "word_counts": np.int64,
     "joined_at": np.int32,
 }
+_PARITY_ARRAYS = {"picked": np.int32, "lengths": np.int64}
+"""Parity-aware runs have these too."""
 # Of 1 to 9. On a run of 500,000 merges, level 1 takes 3 s and 17 MB, and zlib's usual level 6 takes
 # 13 s and 14 MB.
 _COMPRESSION_LEVEL: Final = 1
@@ -230,6 +239,8 @@ def run_to_bytes(run: TrainingRun) -> bytes:
     }
     if len(run.undone):
         head["undone"] = run.undone.tolist()
+    if run.parity is not None:
+        head["parity"] = run.parity.to_dict()
     if run.continues is not None:
         head |= continuation_to_dict(run.continues)
     words = run.pretokens.words
@@ -240,6 +251,8 @@ def run_to_bytes(run: TrainingRun) -> bytes:
         "word_counts": run.pretokens.counts,
         "joined_at": run.joined_at,
     }
+    if run.parity is not None:
+        arrays |= {"picked": run.parity.picked, "lengths": run.parity.lengths.ravel()}
     return _pack_npz(arrays)
 
 
@@ -249,7 +262,8 @@ def is_run(members: Iterable[str]) -> bool:
     >>> is_run(["head.npy"])
     False
     """
-    return set(members) == {f"{name}.npy" for name in _ARRAYS}
+    parity = {f"{name}.npy" for name in _PARITY_ARRAYS}
+    return {*members} - parity == {f"{name}.npy" for name in _ARRAYS}
 
 
 def _pack_npz(arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -272,7 +286,9 @@ def load_run(path: str | os.PathLike[str]) -> TrainingRun:
     try:
         # Opened here because np.load leaves its own file open if it is not an archive.
         with open_regular(Path(path)) as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: _array(archive, name) for name in _ARRAYS}
+            has_parity = "picked" in archive
+            kinds = _ARRAYS | _PARITY_ARRAYS if has_parity else _ARRAYS
+            arrays = {name: _array(archive, name, kind) for name, kind in kinds.items()}
         return _parse_run(arrays)
     except FileNotFoundError:
         raise MissingFileError(f"There is no run at {path}: it may have been removed.") from None
@@ -291,7 +307,7 @@ def load_run(path: str | os.PathLike[str]) -> TrainingRun:
         raise FormatError(f"{path} is damaged or not a saved run. {_WHAT_TO_DO}") from error
 
 
-def _array(archive: Mapping[str, object], name: str) -> NDArray[Any]:
+def _array(archive: Mapping[str, object], name: str, kind: type) -> NDArray[Any]:
     try:
         with np.errstate(invalid="ignore"):  # NumPy only warns of a size beyond 64 bits
             found = archive[name]
@@ -300,9 +316,9 @@ def _array(archive: Mapping[str, object], name: str) -> NDArray[Any]:
     if not isinstance(found, np.ndarray):  # NumPy gives the bytes of any other file
         raise FormatError(f"Its entry {name} is not an array.")
     array = cast("NDArray[Any]", found)
-    if array.dtype != _ARRAYS[name] or array.ndim != 1:
+    if array.dtype != kind or array.ndim != 1:
         raise FormatError(
-            f"Expected {name} as a list of {_ARRAYS[name].__name__}, got {array.dtype} in "
+            f"Expected {name} as a list of {kind.__name__}, got {array.dtype} in "
             f"{array.ndim} dimensions."
         )
     return array
@@ -336,6 +352,10 @@ def _parse_run(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
             f"Entry {slot:,} of joined_at is {arrays['joined_at'][slot]:,}, and it has "
             f"{tokenizer.n_merges:,} merges."
         )
+    parity = None
+    if "parity" in head and "picked" in arrays:
+        n_merges = tokenizer.n_merges
+        parity = parse_history(head["parity"], arrays["picked"], arrays["lengths"], n_merges)
     run = TrainingRun(
         tokenizer=tokenizer,
         config=config,
@@ -348,6 +368,7 @@ def _parse_run(arrays: dict[str, NDArray[Any]]) -> TrainingRun:
         elapsed_seconds=float(head["elapsed_seconds"]),
         continues=continues,
         origin=_parse_origin(head.get("origin")),
+        parity=parity,
     )
     joined = run.joined_at != NEVER
     saved = -np.diff(run.tokens_after)

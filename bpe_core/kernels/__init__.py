@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         merging,
         ngrams,
         pairs,
+        parity,
         space_scanning,
         threads,
         token_parts,
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from bpe_core.kernels.ngrams import BEGIN, DISCOUNT, MAX_SYMBOL, NgramCounts
     from bpe_core.kernels.pair_index import ENTRIES, PAIRS, SLOTS, PairIndex
     from bpe_core.kernels.pairs import CELLS, END, NEXT_SLOT, NEXT_WORD
+    from bpe_core.kernels.parity import Heaps, Languages, ParityLog, Texts, Turns
     from bpe_core.kernels.rank_merging import PAIR_ROW, SYMBOL_BITS, MergeTable
     from bpe_core.kernels.row import BETWEEN, MISSING, Row, Tokens
     from bpe_core.kernels.scanning import Scanner

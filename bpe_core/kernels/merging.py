@@ -174,7 +174,7 @@ def _may_be_forbidden(spelled, key):
 
 
 @part
-def _fuse(index, pair, new, rank, row, tokens, scratch):
+def fuse(index, pair, new, rank, row, tokens, scratch):
     """Join every occurrence of a pair, left to right; return their number and the sum of counts.
 
     The ids next to each new token are noted, but no counts of pairs are updated here.
@@ -223,7 +223,7 @@ def _fuse(index, pair, new, rank, row, tokens, scratch):
 
 
 @part
-def _count_new_pairs(n_merged, row, scratch):
+def count_new_pairs(n_merged, row, scratch):
     """Count the pairs that contain the new token, by the other id; return how many ids."""
     n = _NONE
     for i in range(np.uint64(n_merged)):
@@ -254,7 +254,7 @@ def _list_once(scratch, id, n):
 
 
 @part
-def _lower_broken_pairs(index, pair, new, n_neighbours, scratch):
+def lower_broken_pairs(index, pair, new, n_neighbours, scratch):
     """Lower the counts of the pairs that the merge broke.
 
     A neighbour of the new token was a neighbour of one of its two parts before. So the counts of
@@ -274,7 +274,7 @@ def _lower_broken_pairs(index, pair, new, n_neighbours, scratch):
 
 
 @part
-def _follow_new_pairs(index, new, n_neighbours, tokens, rule, scratch):
+def follow_new_pairs(index, new, n_neighbours, tokens, rule, scratch):
     """Enter the counted pairs that may merge and are frequent enough; clear their counts.
 
     In the scratch, -1 - the pair's number replaces the number of its slots.
@@ -300,7 +300,7 @@ def _follow_new_pairs(index, new, n_neighbours, tokens, rule, scratch):
 
 
 @part
-def _add_new_slots(index, n_merged, tokens, scratch):
+def add_new_slots(index, n_merged, tokens, scratch):
     """Add the slots of the pairs that are new to the index, from left to right."""
     for i in range(n_merged):
         slot = scratch.merged[i]
@@ -360,12 +360,12 @@ def run_merges(row, tokens, index, rule, spelled, log, scratch, until):
         log.pairs[rank, 1] = right
         log.counts[rank] = index.counts[pair]
         pop(index)
-        n_merged, log.saved[rank] = _fuse(index, pair, new, rank, row, tokens, scratch)
+        n_merged, log.saved[rank] = fuse(index, pair, new, rank, row, tokens, scratch)
         free_slots(index, pair)
-        n_neighbours = _count_new_pairs(n_merged, row, scratch)
-        _lower_broken_pairs(index, pair, new, n_neighbours, scratch)
-        _follow_new_pairs(index, new, n_neighbours, tokens, rule, scratch)
-        _add_new_slots(index, n_merged, tokens, scratch)
+        n_neighbours = count_new_pairs(n_merged, row, scratch)
+        lower_broken_pairs(index, pair, new, n_neighbours, scratch)
+        follow_new_pairs(index, new, n_neighbours, tokens, rule, scratch)
+        add_new_slots(index, n_merged, tokens, scratch)
         _push_new_pairs(index, n_neighbours, rule, scratch)
         log.n_done[0] += 1
     return ENOUGH

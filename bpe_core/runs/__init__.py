@@ -4,9 +4,9 @@ In: a corpus and a `TrainingConfig`. Out: a `TrainingRun`, which holds the token
 reconstruct any step of the training: pair counts, splits of words, the tokens of a text.
 
 Start with `training`, then `run`, whose `pair_counts` gives the counts at any step. `continuation`
-holds what only a run that continues a base has. `history` has the counts of pairs at all steps, and
-`statistics` figures of the whole run. `trace` describes single merges, and `token_curves` the
-number of tokens of a text after each merge.
+holds what only a run that continues a base has, and `parity` what only a parity-aware one has.
+`history` has the counts of pairs at all steps, and `statistics` figures of the whole run. `trace`
+describes single merges, and `token_curves` the number of tokens of a text after each merge.
 """
 
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from bpe_core.runs.history import PairLife, PairLives, find_opening_step
     from bpe_core.runs.largest_size import LargestSize, largest_vocab_size
+    from bpe_core.runs.parity import ParityHistory, parse_history
     from bpe_core.runs.run import RunOrigin, TrainingRun
     from bpe_core.runs.sample_checks import SampleFigures, check_parts, sample_check, tokens_by_cut
     from bpe_core.runs.statistics import (
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
         count,
         learn_run,
         train,
+        version,
     )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

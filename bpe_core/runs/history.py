@@ -480,7 +480,7 @@ def find_opening_step(run: TrainingRun) -> int:
     """
     if run.config.superwords_from is not None:
         return 0
-    learned = run.merges[run.n_term_merges :]  # earlier ones were chosen by the user, not by a race
+    learned = run.merges[run.n_chosen :]  # earlier ones did not win a race
     first = next((merge.rank for merge in learned if has_letters(run.tokenizer, merge.pair)), None)
     if first is None:
         first = learned[0].rank if learned else 0

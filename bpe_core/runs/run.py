@@ -25,6 +25,7 @@ from bpe_core.runs.continuation import (
     reviving_tokens,
     spelled_by,
 )
+from bpe_core.runs.parity import ParityHistory
 from bpe_core.runs.token_curves import joined_tokens, lay_out_for, lay_out_tokens, tokens_on
 from bpe_core.runs.trace import join_traces, trace_merges
 from bpe_core.tokenizer import Tokenizer
@@ -106,6 +107,8 @@ class TrainingRun(Immutable):
     """The base and what was chosen for extending it; None if there is no base."""
     origin: RunOrigin = field(default_factory=RunOrigin)
     """The version that trained it, and how its text was divided from a corpus."""
+    parity: ParityHistory | None = None
+    """Who picked each merge, and each language's tokens; None unless `train_parity` made it."""
 
     def __post_init__(self) -> None:
         if self.continues is not None:
@@ -155,6 +158,7 @@ class TrainingRun(Immutable):
             "corpus_bytes": self.corpus_bytes,
             "tokenizer_fingerprint": self.tokenizer.fingerprint,
             "base_fingerprint": self.base.fingerprint if self.base and self.given_base else None,
+            **({} if self.parity is None else {"parity": self.parity.to_dict()}),
             "n_merges": len(self.merges),
             "stop_reason": self.stop_reason,
         }
@@ -162,18 +166,22 @@ class TrainingRun(Immutable):
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each merge, and the corpus's tokens after it.
 
+        A parity-aware run also has a column for the language that picked the merge.
+
         >>> from bpe_core.runs import train
         >>> run = train(["hug hugs"], vocab_size=259)
         >>> run.to_frame()[["token", "count", "tokens_after"]].values.tolist()
         [[b'hu', 2, 6], [b'hug', 2, 4]]
         """
         vocab, tokens_after = self.tokenizer.vocab, self.tokens_after[1:].tolist()
-        return to_frame(
-            [
-                {**asdict(merge), "token": vocab[merge.id], "tokens_after": n_tokens}
-                for merge, n_tokens in zip(self.merges, tokens_after, strict=True)
-            ]
-        )
+        rows = [
+            {**asdict(merge), "token": vocab[merge.id], "tokens_after": n_tokens}
+            for merge, n_tokens in zip(self.merges, tokens_after, strict=True)
+        ]
+        if self.picked_by is not None:
+            for row, language in zip(rows, self.picked_by.tolist(), strict=True):
+                row["picked_by"] = language
+        return to_frame(rows)
 
     def player(self, step: int | None = None, *, words: str = "") -> View:
         """Return a player of the run's merges that shows itself in a notebook.
@@ -229,6 +237,40 @@ class TrainingRun(Immutable):
     def n_term_merges(self) -> int:
         """How many of the first merges were made for terms rather than for their counts."""
         return 0 if self.continues is None else self.continues.n_term_merges
+
+    @property
+    def n_chosen(self) -> int:
+        """How many of the first merges were not chosen by the count of their pair in all text.
+
+        They were made for terms, or one language picked them.
+        """
+        return self.n_term_merges if self.parity is None else len(self.merges)
+
+    @property
+    def picked_by(self) -> NDArray[np.str_] | None:
+        """The language that picked each merge; None unless the run is parity-aware.
+
+        Merges that all languages chose together have "".
+
+        >>> from bpe_core.adapting import train_parity
+        >>> texts = {"en": ["hug hug hugs"], "xx": ["abab abab abab abab"]}
+        >>> train_parity(texts, TrainingConfig(259, special_tokens=())).picked_by.tolist()
+        ['xx', 'en', 'xx']
+        """
+        return None if self.parity is None else self.parity.picked_by
+
+    @property
+    def lengths(self) -> dict[str, NDArray[np.int64]]:
+        """For each language of a parity-aware run, its tokens after each number of merges.
+
+        >>> from bpe_core.adapting import train_parity
+        >>> texts = {"en": ["hug hug hugs"], "xx": ["abab abab abab abab"]}
+        >>> run = train_parity(texts, TrainingConfig(259, special_tokens=()))
+        >>> run.lengths["en"].tolist()
+        [12, 12, 9, 9]
+        """
+        history = self.parity
+        return {} if history is None else {of: history.lengths_of(of) for of in history.languages}
 
     @property
     def new_tokens(self) -> dict[int, tuple[int, ...]]:
@@ -313,6 +355,7 @@ class TrainingRun(Immutable):
             undone=undone,
             tokens_after=self.tokens_after[: n_merges + 1],
             continues=continues,
+            parity=None if self.parity is None else self.parity.cut(n_merges),
             stop_reason="vocab-size",
         )
 
@@ -336,7 +379,7 @@ class TrainingRun(Immutable):
     def top_pairs(self, step: int, k: int) -> list[PairCount]:
         """Return the k best pairs before merge `step`, the winner first, in tie-break order.
 
-        The pair of a merge for a term comes first, too, whatever its count. Raises
+        The pair that a term or a language chose comes first, too, whatever its count. Raises
         `OutOfRangeError` for a step outside the run, and `ConfigError` for a negative k.
 
         >>> from bpe_core.runs import train
@@ -347,7 +390,7 @@ class TrainingRun(Immutable):
         """
         check_whole("k", k, least=0)
         found = self._count_pairs(step).top(k, self.config.tie_break)
-        if step >= self.n_term_merges:
+        if step >= self.n_chosen:
             return found
         merge = self.merges[step]
         winner = PairCount(*merge.pair, merge.count or 0)
@@ -421,7 +464,7 @@ class TrainingRun(Immutable):
                     k=k,
                     n_touched=n_touched,
                     n_changes=n_changes,
-                    n_for_terms=self.n_term_merges,
+                    n_chosen=self.n_chosen,
                 )
             )
         return join_traces(traces)

@@ -48,14 +48,14 @@ def trace_merges(
     k: int,
     n_touched: int,
     n_changes: int,
-    n_for_terms: int = 0,
+    n_chosen: int = 0,
 ) -> MergeTrace:
     """Trace consecutive merges of a run, given the row of symbols before the first of them.
 
     `joined_at` is int32[n_slots], the rank of the merge that joins each symbol of that row to the
     one before it; `start` is the rank of the first merge. For each step, keep at most `k` pairs,
     `n_touched` words, and `n_changes` each of the pairs that rose and fell. The pairs of the first
-    `n_for_terms` merges of the run did not win by their counts.
+    `n_chosen` merges of the run did not win by their counts.
 
     >>> from bpe_core.counting import NEVER, lay_out
     >>> joined_at = np.array([NEVER, NEVER, 0, NEVER, NEVER], np.int32)
@@ -79,18 +79,18 @@ def trace_merges(
     for at, (merge, seconds) in enumerate(zip(merges, places, strict=True)):
         winner = merge.left << BITS | merge.right
         count = counts.get(winner)
-        is_for_term = merge.rank < n_for_terms
+        is_chosen = merge.rank < n_chosen
         best = queue.top(k)
-        if is_for_term:
+        if is_chosen:
             others = [entry for entry in best if entry[2] != winner]
             best = [queue.entry(winner), *others][:k]
         for column, (less, _, key) in enumerate(best):
             trace.top_left[at, column], trace.top_right[at, column] = unpack_pair(key)
             trace.top_count[at, column] = -less
         trace.n_pairs[at] = counts.n_pairs
-        trace.n_tied[at] = 1 if is_for_term else counts.n_with[count]
+        trace.n_tied[at] = 1 if is_chosen else counts.n_with[count]
         trace.next_count[at] = counts.next_below(count)
-        if is_for_term:
+        if is_chosen:
             ties.end_all(merge.rank)  # nothing ties with a pair not chosen by its count
         else:
             ties.before_merge(merge.rank, count)

@@ -568,7 +568,7 @@ def learn_run(
         joined_at=learned.joined_at,
         stop_reason=learned.stop_reason if counted_all else "cancelled",
         elapsed_seconds=watch.elapsed_seconds,
-        origin=RunOrigin(_version(), counted.divided),
+        origin=RunOrigin(version(), counted.divided),
         tokens_after=n_symbols - np.append(0, np.cumsum(learned.tokens_saved)),
         undone=learned.undone,
         continues=continues,
@@ -578,10 +578,10 @@ def learn_run(
     return run
 
 
-def _version() -> str:
+def version() -> str:
     """Return the version of bpe_core, which may run from a checkout without being installed.
 
-    >>> _version()
+    >>> version()
     '0.1.0'
     """
     package = __name__.partition(".")[0]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Final
 
 from bpe_core.counting import BYTES_A_SLOT, Layout
 from bpe_core.kernels import use_kernels
@@ -11,8 +12,11 @@ from bpe_core.trainers import incremental
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued import ContinuedVocabulary
 from bpe_core.trainers.incremental import LearnedMerges
+from bpe_core.trainers.parity import LearnedParity, ParityRule, learn_parity_reference
 from bpe_core.trainers.picky import PickyState
 from bpe_core.types import TrainingConfig
+
+_MAX_IDS: Final = 1 << 29  # of all languages, see `kernels.row.JOINED`
 
 
 def text_bytes(layout: Layout) -> int:
@@ -54,3 +58,31 @@ def learn_merges(
     from bpe_core.trainers import compiled
 
     return compiled.learn_merges(layout, vocabulary, config, should_stop, done)
+
+
+def learn_parity(
+    training: Sequence[Layout],
+    measured: Sequence[Layout] | None,
+    vocabulary: GrowingVocabulary,
+    config: TrainingConfig,
+    rule: ParityRule,
+    should_stop: Callable[[int, int, int], bool],
+) -> LearnedParity:
+    """Learn the same merges as `parity.learn_parity_reference`, from the same arguments.
+
+    >>> from bpe_core.counting import lay_out
+    >>> config = TrainingConfig(258, special_tokens=())
+    >>> vocabulary = GrowingVocabulary(config, ())
+    >>> words = [lay_out([vocabulary.start(each)], [1]) for each in (b"hug", b"abab")]
+    >>> never = lambda done, saved, count: False
+    >>> learn_parity(words, None, vocabulary, config, ParityRule(), never).picked.tolist()
+    [1, 0]
+    """
+    layouts = [*training, *(measured or ())]
+    n_ids = (len(layouts) + 1) * config.vocab_size
+    if n_ids > _MAX_IDS or not use_kernels(sum(map(text_bytes, layouts))):
+        return learn_parity_reference(training, measured, vocabulary, config, rule, should_stop)
+    # Imported when needed, because it loads the kernels.
+    from bpe_core.trainers import parity_compiled
+
+    return parity_compiled.learn_parity(training, measured, vocabulary, config, rule, should_stop)

@@ -6,12 +6,18 @@ import json
 import random
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import bpe_core as bpe
+from bpe_core.adapting import beside_plain
+from bpe_core.corpus import Corpus, load_sample
+from bpe_core.counting import Layout, count_pretokens, lay_out_pretokens
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.trainers import GrowingVocabulary, ParityRule, learn_parity_reference
 from bpe_core.types import TrainingConfig
 from bpe_core.unicode import to_printable
 from tests.new_process import ROOT
@@ -48,6 +54,40 @@ def by_tokenizers(
     return [tuple(pair) for pair in merges]
 
 
+def test_the_kernel_learns_what_the_reference_learns() -> None:
+    from bpe_core.trainers import parity_compiled
+
+    rng = random.Random(7)
+    cut = get_pretokenizer("gpt2")
+    for number in range(150):
+        config = TrainingConfig(
+            256 + rng.randint(0, 40),
+            special_tokens=(),
+            min_frequency=rng.choice([0, 2, 3]),
+            max_token_bytes=rng.choice([None, 3]),
+        )
+        window = rng.choice([None, 1, 2, 5, 100])
+        rule = ParityRule(rng.choice([0, 3]), window, rng.choice([1.0, 1.5, 9.0]))
+        training, development = draw(rng), draw(rng) if number % 2 else None
+
+        def lay_out(texts: Texts, ids: dict[bytes, int]) -> list[Layout]:
+            corpora = map(Corpus.from_documents, texts.values())
+            return [lay_out_pretokens(count_pretokens(each, cut), "bytes", ids) for each in corpora]
+
+        found: list[object] = []
+        for learn in (learn_parity_reference, parity_compiled.learn_parity):
+            vocabulary = GrowingVocabulary(config, ())
+            rows = lay_out(training, vocabulary.base_ids)
+            measured = None if development is None else lay_out(development, vocabulary.base_ids)
+            learned = learn(rows, measured, vocabulary, config, rule, lambda *_: False)
+            merges = learned.merges
+            arrays = (merges.tokens_saved, merges.joined_at, learned.picked, learned.lengths)
+            figures = [array.tolist() for array in arrays]
+            names = vocabulary.tokens
+            found.append((merges.merges, merges.counts, merges.stop_reason, figures, names))
+        assert found[0] == found[1], (training, development, config, rule)
+
+
 @pytest.mark.parametrize(
     ("ours", "theirs", "measures"),
     [
@@ -75,6 +115,7 @@ def test_merges_are_those_of_tokenizers(
             for m in run.tokenizer.merges
         ]
         assert merges == expected, (texts, development)
+        assert run.picked_by is not None
         assert len(run.picked_by) == len(merges)
         measured = texts if development is None else development
         for name, lengths in run.lengths.items():
@@ -156,3 +197,57 @@ def test_wrong_settings_are_refused() -> None:
         bpe.train_parity(texts, TrainingConfig(260, tie_break="first-seen"))
     with pytest.raises(bpe.BpeError, match="is empty"):
         bpe.train_parity({"a": ["hug"], "b": [""]}, config)
+
+
+def test_a_run_holds_each_step_and_is_read_back(tmp_path: Path) -> None:
+    texts = {"p": ["hug hugs pug"], "q": ["hug bun bun"], "r": ["öäö öäö ä"]}
+    config = TrainingConfig(266, special_tokens=())
+    run = bpe.train_parity(texts, config, hybrid_merges=2, window=3)
+    run = beside_plain(run, texts)
+    assert run.parity is not None
+    assert run.pretokens.n_words == len(set(run.pretokens.words))  # "hug" is in two languages
+    for step, merge in enumerate(run.merges):
+        assert run.pair_counts(step)[merge.pair] == merge.count
+        assert run.top_pairs(step, 1)[0][:2] == merge.pair
+        lengths = sum(int(each[step]) for each in run.lengths.values())
+        assert lengths == run.tokens_after[step] == run.layout_at(step).n_symbols
+    bpe.save_run(run, tmp_path / "mine.bpe-run")
+    again = bpe.load_run(tmp_path / "mine.bpe-run")
+    assert again.tokenizer == run.tokenizer
+    assert again.picked_by is not None
+    assert run.picked_by is not None
+    assert again.picked_by.tolist() == run.picked_by.tolist()
+    assert again.picked_by.tolist()[:2] == ["", ""]
+    for name, lengths in run.lengths.items():
+        assert again.lengths[name].tolist() == lengths.tolist()
+    assert again.parity is not None
+    assert again.parity.to_dict() == run.parity.to_dict()
+    assert again.tokens_after.tolist() == run.tokens_after.tolist()
+    shorter = run.cut(260)
+    small = TrainingConfig(260, special_tokens=())
+    direct = bpe.train_parity(texts, small, hybrid_merges=2, window=3)
+    assert shorter.tokenizer == direct.tokenizer
+    assert shorter.lengths["r"].tolist() == direct.lengths["r"].tolist()
+    assert shorter.picked_by is not None
+    assert direct.picked_by is not None
+    assert shorter.picked_by.tolist() == direct.picked_by.tolist()
+    assert run.to_frame()["picked_by"].tolist() == run.picked_by.tolist()
+    assert bpe.train(texts["p"], vocab_size=260).picked_by is None
+
+
+def test_languages_are_served_more_evenly_than_by_plain_bpe() -> None:
+    corpora = load_sample("multilingual").by_language()
+    config = TrainingConfig(1_000, special_tokens=())
+    run = beside_plain(bpe.train_parity(corpora, config), corpora)
+    assert run.parity is not None
+    texts = {name: list(corpus.documents) for name, corpus in corpora.items()}
+    assert len(texts) == 25
+    merges = by_tokenizers(texts, None, 1_000 - 256)
+    vocab = run.tokenizer.vocab
+    printable = [(to_printable(vocab[m.left]), to_printable(vocab[m.right])) for m in run.merges]
+    assert printable == merges
+    plain = bpe.train([text for each in texts.values() for text in each], config).tokenizer
+    found = {name: sum(len(plain.encode(text)) for text in texts[name]) for name in texts}
+    assert dict(zip(texts, run.parity.plain, strict=True)) == found
+    fair = bpe.gini([int(each[-1]) for each in run.lengths.values()])
+    assert fair < bpe.gini([*found.values()]) / 2

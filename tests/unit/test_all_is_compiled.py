@@ -11,6 +11,7 @@ from tests.new_process import run_python, run_without_compilation
 WORK = """
 import sys
 import numpy as np
+from bpe_core.adapting.parity import train_parity
 from bpe_core.comparison.model_bits import bits_per_byte
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.corpus.corpus import Corpus
@@ -61,6 +62,7 @@ listed = number_merges({"a": 0, "b": 1, "ab": 2}, [("a", "b")] * 20_000)
 assert listed.shape == (20_000, 3)
 # The words of a half that the other half lacks fill the model's table, so it is moved and pruned.
 assert bits_per_byte(tokenizer, [text[:90_000]], [text[90_000:180_000]], max_entries=4_096).floor
+train_parity({"a": [text[:90_000]], "b": [text[90_000:]]}, TrainingConfig(300), window=5)
 print(sorted({"numba", "llvmlite"} & set(sys.modules)))
 """
 

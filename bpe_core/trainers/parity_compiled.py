@@ -1,0 +1,251 @@
+"""The compiled trainer of parity-aware merges: `parity.learn_parity_reference`, by a kernel."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bpe_core.counting import NEVER, Layout, join_layouts
+from bpe_core.kernels import (
+    ENTRIES,
+    PAIRS,
+    Heaps,
+    Languages,
+    MergeScratch,
+    ParityLog,
+    Row,
+    Rule,
+    Texts,
+    Tokens,
+    Turns,
+    longer,
+    merging,
+    parity,
+    without_garbage_collection,
+)
+from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.trainers.compiled import MIN_PER_CALL, SECONDS_A_CALL, pack_weights
+from bpe_core.trainers.incremental import LearnedMerges
+from bpe_core.trainers.indexing import SPARE, build_index, count_pairs, cut_row, with_room
+from bpe_core.trainers.parity import LearnedParity, ParityRule
+from bpe_core.types import StopReason, TrainingConfig
+from bpe_core.unicode import BYTE_TO_CHARACTER
+
+_NO_LIMIT = int(np.iinfo(np.int32).max)
+_SPARE_LETTERS = 16  # of each token; more are made when they are needed
+_IN_ORDER = np.argsort(np.argsort([ord(each) for each in BYTE_TO_CHARACTER])).astype(np.uint8)
+"""uint8[256]: each byte as a number that sorts like its printable character."""
+
+
+def learn_parity(
+    training: Sequence[Layout],
+    measured: Sequence[Layout] | None,
+    vocabulary: GrowingVocabulary,
+    config: TrainingConfig,
+    rule: ParityRule,
+    should_stop: Callable[[int, int, int], bool],
+) -> LearnedParity:
+    """Learn the same merges as `learn_parity_reference`, from the same arguments.
+
+    `should_stop` is called about every 20 ms, as by `compiled.learn_merges`.
+
+    >>> from bpe_core.counting import lay_out
+    >>> config = TrainingConfig(258, special_tokens=())
+    >>> vocabulary = GrowingVocabulary(config, ())
+    >>> words = [lay_out([vocabulary.start(each)], [1]) for each in (b"hug", b"abab")]
+    >>> never = lambda done, saved, count: False
+    >>> learn_parity(words, None, vocabulary, config, ParityRule(), never).picked.tolist()
+    [1, 0]
+    """
+    work = _Work(training, measured, vocabulary, config, rule)
+    stop_reason = work.run(should_stop)
+    with without_garbage_collection():
+        vocabulary.join_new(work.pairs())
+        return work.learned(stop_reason)
+
+
+class _Work:
+    """The arrays that the kernel works on; those that it fills are enlarged."""
+
+    def __init__(
+        self,
+        training: Sequence[Layout],
+        measured: Sequence[Layout] | None,
+        vocabulary: GrowingVocabulary,
+        config: TrainingConfig,
+        rule: ParityRule,
+    ) -> None:
+        n, first_id = len(training), vocabulary.next_id
+        texts = [*training, *(measured or ())]
+        if rule.hybrid_merges:
+            texts.append(join_layouts(training))
+        counted = measured or training
+        self._n_slots = 1 + sum(each.ids.size - 1 for each in training)
+        # Each merge uses up at least one slot.
+        self._wanted = min(config.vocab_size - len(vocabulary), self._n_slots)
+        self._languages = Languages(
+            width=first_id + self._wanted,
+            n=n,
+            first_measured=0 if measured is None else n,
+            n_texts=len(texts),
+            n_together=rule.hybrid_merges,
+        )
+        layout = join_layouts(texts, self._languages.width)
+        n_ids = self._languages.width * len(texts)
+        self._floor = max(1, config.min_frequency)
+        self._rule = Rule(first_seen=False, max_token_bytes=config.max_token_bytes or _NO_LIMIT)
+        self._row = Row(layout.ids, *pack_weights(layout.counts))
+        self._tokens = Tokens(
+            n_slots=np.ones(n_ids, np.int32),
+            n_bytes=np.ones(n_ids, np.int32),
+            end_ranks=np.full(n_ids, NEVER, np.int32),
+        )
+        self._texts = _texts(vocabulary.tokens, self._languages.width)
+        self._start = np.array([each.n_symbols for each in counted], np.int64)
+        self._turns = Turns(
+            lengths=self._start.copy(),
+            is_open=np.ones(n, np.uint8),
+            recent=np.zeros(rule.window or 0, np.int32),
+            n_recent=np.zeros(n, np.int64),
+            n_turns=np.zeros(1, np.int64),
+            most_recent=rule.most_recent(n),
+        )
+        self._log = ParityLog(
+            pairs=np.zeros((self._wanted, 2), np.int32),
+            counts=np.zeros(self._wanted, np.int64),
+            saved=np.zeros(self._wanted, np.int64),
+            picked=np.zeros(self._wanted, np.int32),
+            lengths=np.zeros((self._wanted, n), np.int64),
+            n_done=np.zeros(1, np.int64),
+            needed=np.full(2, SPARE, np.int64),
+            first_id=first_id,
+        )
+        n_slots = layout.ids.size
+        self._scratch = MergeScratch(
+            merged=np.empty(n_slots + 1, np.int32),
+            weights=np.empty(n_slots + 1, np.int32),
+            befores=np.empty(n_slots // 2 + 1, np.int32),
+            afters=np.empty(n_slots // 2 + 1, np.int32),
+            count_before=np.zeros(n_ids, np.int64),
+            count_after=np.zeros(n_ids, np.int64),
+            n_before=np.zeros(n_ids, np.int32),
+            n_after=np.zeros(n_ids, np.int32),
+            neighbours=np.empty(n_ids, np.int32),
+        )
+        parts = cut_row(self._row)
+        found = count_pairs(self._row, self._tokens, self._rule.max_token_bytes, parts)
+        # All pairs: one that is rare in a language may be picked by another.
+        index = build_index(self._row, self._tokens, parts, found, threshold=1)
+        index.used[ENTRIES] = 0  # the heaps have them
+        self._index = index
+        self._heaps = Heaps(
+            roots=np.full(len(texts), -1, np.int32),
+            children=np.empty(0, np.int32),
+            siblings=np.empty(0, np.int32),
+            counts=np.empty(0, np.int64),
+        )
+        self._make_room()
+        parity.fill_heaps(self._heaps, self._index, self._texts, self._languages)
+
+    @property
+    def n_done(self) -> int:
+        return int(self._log.n_done[0])
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """Return the two ids of each merge so far."""
+        left, right = self._log.pairs[: self.n_done].T
+        return list(zip(left.tolist(), right.tolist(), strict=True))
+
+    def run(self, should_stop: Callable[[int, int, int], bool]) -> StopReason:
+        """Learn until a stop condition is met or `should_stop` returns True."""
+        reported, a_call = 0, MIN_PER_CALL
+        while True:
+            done = self.n_done
+            if done == self._wanted:
+                return "vocab-size"
+            last_count = int(self._log.counts[done - 1]) if done else 0
+            if should_stop(done, int(self._log.saved[reported:done].sum()), last_count):
+                return "cancelled"
+            reported = done
+            started = time.perf_counter()
+            status = self._run_parity(min(self._wanted, done + a_call))
+            if status == parity.ENOUGH:
+                is_fast = time.perf_counter() - started < SECONDS_A_CALL
+                a_call = a_call * 2 if is_fast else max(MIN_PER_CALL, a_call // 2)
+            elif status == parity.SMALL_INDEX:
+                self._make_room()
+            elif status == parity.SMALL_TEXTS:
+                letters = longer(self._texts.letters, 2 * self._texts.letters.size)
+                self._texts = self._texts._replace(letters=letters)
+            else:
+                return self._exhausted_because()
+
+    def learned(self, stop_reason: StopReason) -> LearnedParity:
+        """Return the result, which takes over the row."""
+        n, log = self.n_done, self._log
+        new_ids = range(log.first_id, log.first_id + n)
+        merges = [(*pair, id) for pair, id in zip(self.pairs(), new_ids, strict=True)]
+        row = self._row._replace(ids=self._row.ids[: self._n_slots])
+        merging.list_ranks(row, self._tokens, NEVER)
+        counts: list[int] = log.counts[:n].tolist()
+        found = LearnedMerges(merges, counts, log.saved[:n], row.ids.copy(), stop_reason)
+        lengths = np.vstack([self._start[None], log.lengths[:n]]).T.copy()
+        return LearnedParity(found, log.picked[:n].copy(), lengths)
+
+    def _exhausted_because(self) -> StopReason:
+        n_pairs = self._index.used[PAIRS]
+        left = self._index.keys[:n_pairs] >> np.uint64(32)
+        in_training = left < np.uint64(self._languages.width * self._languages.n)
+        has_pairs = self._index.counts[:n_pairs][in_training].any()
+        return "min-frequency" if has_pairs else "no-pairs"
+
+    def _run_parity(self, until: int) -> int:
+        return parity.run_parity(
+            self._row,
+            self._tokens,
+            self._index,
+            self._rule,
+            self._heaps,
+            self._texts,
+            self._languages,
+            self._turns,
+            self._log,
+            self._scratch,
+            self._floor,
+            until,
+        )
+
+    def _make_room(self) -> None:
+        """Enlarge the index and the heaps for the next merge."""
+        n_pairs, n_slots = self._log.needed.tolist()
+        self._index = with_room(self._index, n_pairs, n_slots)
+        n_pairs = self._index.keys.size
+        heaps = self._heaps
+        self._heaps = heaps._replace(
+            children=longer(heaps.children, n_pairs),
+            siblings=longer(heaps.siblings, n_pairs),
+            counts=longer(heaps.counts, n_pairs),
+        )
+
+
+def _texts(tokens: Sequence[bytes], width: int) -> Texts:
+    """Return the texts of the tokens before the first merge, with room for more."""
+    spelled = np.frombuffer(b"".join(tokens), np.uint8)
+    letters = np.zeros(spelled.size + _SPARE_LETTERS * width, np.uint8)
+    letters[: spelled.size] = _IN_ORDER[spelled]
+    ends = np.zeros(width + 1, np.int64)
+    ends[1 : len(tokens) + 1] = np.cumsum([len(token) for token in tokens])
+    return Texts(letters, ends)
+
+
+def compile_all() -> None:
+    """Compile every kernel of this module by using it."""
+    from bpe_core.counting import lay_out
+
+    config = TrainingConfig(258, special_tokens=())
+    vocabulary = GrowingVocabulary(config, ())
+    words: list[Layout] = [lay_out([vocabulary.start(each)], [1]) for each in (b"hug", b"abab")]
+    rule = ParityRule(hybrid_merges=1, window=2)
+    learn_parity(words, words, vocabulary, config, rule, lambda done, saved, count: False)
