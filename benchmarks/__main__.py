@@ -20,6 +20,7 @@ PARTS = {
     "training-growth": ("training", "growth", "Training: growth and worst cases"),
     "training-files": ("training_files", "from_files", "Training from files"),
     "extending": ("extending", "against_training", "Extending GPT-2"),
+    "parity": ("parity", "against_peers", "Parity-aware training"),
     "runs": ("runs", "watched_and_asked", "A run: progress reports, and counts at any step"),
     "memory": ("memory", "larger_than_memory", "Files larger than memory"),
     "encoding": ("encoding", "against_peers", "Encoding"),

@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from bpe_core.corpus import Corpus
+
 _CJK = ("zh", "ja", "ko")
 _SHARES = (("english", 0.15), ("catalogues", 0.25), ("code", 0.6))
 
@@ -78,11 +80,7 @@ def code(n_bytes: int) -> Sample:
 
 def catalogues(n_bytes: int, languages: tuple[str, ...] | None = None) -> Sample:
     """Return translated messages of installed programs, in some languages or in all in turn."""
-    by_language: dict[str, list[Path]] = {}
-    for path in _catalogue_files():
-        language = path.parent.parent.name.split("_")[0].split(".")[0].split("@")[0]
-        if language not in ("en", "C") and (languages is None or language in languages):
-            by_language.setdefault(language, []).append(path)
+    by_language = _catalogues_by_language(languages)
     in_turn = (
         paths[i]
         for i in range(max(map(len, by_language.values()), default=0))
@@ -92,6 +90,15 @@ def catalogues(n_bytes: int, languages: tuple[str, ...] | None = None) -> Sample
     documents = _up_to(n_bytes, filter(None, map(_messages, in_turn)))
     names = f"{len(by_language)} languages" if languages is None else ", ".join(languages)
     return Sample(documents, f"message catalogues of installed programs ({names})")
+
+
+def languages(n_bytes: int) -> dict[str, Corpus]:
+    """Return messages in twelve languages, at most `n_bytes` of each."""
+    wanted = ("ar", "de", "es", "fr", "ja", "ko", "pl", "ru", "tr", "uk", "vi", "zh")
+    return {
+        language: Corpus.from_documents(_up_to(n_bytes, filter(None, map(_messages, paths))))
+        for language, paths in sorted(_catalogues_by_language(wanted).items())
+    }
 
 
 def cjk(n_bytes: int) -> Sample:
@@ -152,6 +159,15 @@ def _all_files() -> tuple[Path, ...]:
 
 def _files(*endings: str) -> Iterator[Path]:
     return (path for path in _all_files() if path.name.endswith(endings))
+
+
+def _catalogues_by_language(languages: tuple[str, ...] | None) -> dict[str, list[Path]]:
+    by_language: dict[str, list[Path]] = {}
+    for path in _catalogue_files():
+        language = path.parent.parent.name.split("_")[0].split(".")[0].split("@")[0]
+        if language not in ("en", "C") and (languages is None or language in languages):
+            by_language.setdefault(language, []).append(path)
+    return by_language
 
 
 @cache
