@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from bpe_core.adapting.adapted import NO_OLD_ID, Adapted, count_with_missing, trace_ids
     from bpe_core.adapting.extending import continue_run, extend, extendable, train_superwords
     from bpe_core.adapting.gains import (
+        WORTH,
+        Advice,
         KindGain,
+        advise_size,
         count_after_new_tokens,
         cut_after,
         gain_by_kind,

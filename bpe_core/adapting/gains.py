@@ -34,6 +34,90 @@ KINDS: Final = ("words", "numbers", "punctuation", "white space", "cut character
 has neither letter nor number."""
 
 
+HUNDRED: Final = 100
+"""The new tokens whose gain is judged together."""
+MIN_USES: Final = 100
+"""A row of a token that is seen fewer times in training is marked."""
+WORTH: Final = 0.001
+"""A hundred new tokens are worth adding if they save this share of a text's tokens, if no other
+share is asked for."""
+
+
+class Advice(NamedTuple):
+    """How many of a run's new tokens are worth adding."""
+
+    n_tokens: int
+    """After as many, no further hundred saves the chosen share of the text's tokens."""
+    n_learned: int
+    """The new tokens of the run."""
+    worth: float
+    """The chosen share."""
+    saved: tuple[float, ...]
+    """The share of the base's tokens that each hundred saves; of fewer at the end, per hundred."""
+    n_rare: int
+    """Of the new tokens worth adding, those that the training text has fewer than 100 times."""
+
+    @property
+    def goes_on(self) -> bool:
+        """True if even the last new tokens are worth adding, so that more may be."""
+        return self.n_learned > 0 and self.n_tokens == self.n_learned
+
+    @property
+    def sentence(self) -> str:
+        """The advice in words."""
+        share = f"{100 * self.worth:.2g}% of the tokens"
+        if self.goes_on:
+            found = f"Even the last new tokens save at least {share} per hundred: try more."
+        elif not self.n_tokens:
+            found = f"No hundred new tokens save {share}."
+        else:
+            found = f"After {self.n_tokens:,} new tokens, no further hundred saves {share}."
+        if not self.n_rare:
+            return found
+        of = "that one" if self.n_tokens == 1 else f"{self.n_rare:,} of these {self.n_tokens:,}"
+        return (
+            f"{found} The training text has {of} fewer than {MIN_USES} times: few to train a row "
+            "with."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the figures as JSON values."""
+        return {**self._asdict(), "goes_on": self.goes_on, "sentence": self.sentence}
+
+
+def advise_size(run: TrainingRun, tokens_after: NDArray[np.int64], worth: float = WORTH) -> Advice:
+    """Say how many of an extended run's new tokens are worth adding.
+
+    `tokens_after` is int64[n + 1], a text's tokens after each of the run's n new tokens, as
+    `count_after_new_tokens` returns them. A hundred of them is worth adding if it saves at least
+    the share `worth` of the tokens that the text takes with the base. Raises `ConfigError` if the
+    lengths don't match, or for a share that is not between 0 and 1.
+
+    >>> from bpe_core.adapting import extend
+    >>> from bpe_core.tokenizer import gpt2
+    >>> run = extend(gpt2(), Corpus.from_text("tokenizer, tokenizers " * 9), n_tokens=2)
+    >>> advise_size(run, run.tokens_after).sentence
+    'Even the last new tokens save at least 0.1% of the tokens per hundred: try more. The training \
+text has 2 of these 2 fewer than 100 times: few to train a row with.'
+    """
+    n = len(list_new_ids(run))
+    if tokens_after.shape != (n + 1,):
+        raise ConfigError(
+            f"Expected the tokens after each of {n:,} new tokens, got {tokens_after.shape} figures."
+        )
+    if not 0 < worth < 1:
+        raise ConfigError(f"Expected a share between 0 and 1, such as {WORTH}, got {worth!r}.")
+    ends = np.append(np.arange(0, n, HUNDRED), n)
+    sizes = np.diff(ends)
+    saved = -np.diff(tokens_after[ends]) * HUNDRED / sizes / max(1, int(tokens_after[0]))
+    worthy = np.flatnonzero(saved >= worth)
+    n_tokens = int(ends[worthy[-1] + 1]) if len(worthy) else 0
+    kept = cut_after(run, n_tokens)
+    new = list_new_ids(run)[:n_tokens]
+    rare = int((count_uses(kept, run.pretokens)[new] < MIN_USES).sum()) if new else 0
+    return Advice(n_tokens, n, worth, tuple(saved.tolist()), rare)
+
+
 class KindGain(NamedTuple):
     """The new tokens of one kind, and how many tokens they save on a text."""
 

@@ -263,8 +263,16 @@ _adapts: Option[Any] = add_all(
 @click.command()
 @_adapts
 @click.option("--tokens", "n_tokens", type=int, required=True, help="How many tokens to add.")
+@click.option(
+    "--worth",
+    type=click.FloatRange(0, 100, min_open=True, max_open=True),
+    default=0.1,
+    show_default=True,
+    metavar="PERCENT",
+    help="Report after how many new tokens no further hundred saves so much of the text's tokens.",
+)
 @_adds
-def extend(request: _Request, n_tokens: int, addition: _Addition) -> None:
+def extend(request: _Request, n_tokens: int, worth: float, addition: _Addition) -> None:
     """Add tokens for the text of sources to a tokenizer; its own tokens keep their ids.
 
     BASE is a file, a folder, or the name of a published tokenizer. The base's files are written
@@ -293,7 +301,8 @@ def extend(request: _Request, n_tokens: int, addition: _Addition) -> None:
             left_out=addition.left_out_tokens(),
             character_coverage=addition.coverage,
         )
-    _write(request, opened, trace_ids(opened.base.tokenizer, run.tokenizer), run.terms, run)
+    adapted = trace_ids(opened.base.tokenizer, run.tokenizer)
+    _write(request, opened, adapted, run.terms, run, worth / 100)
 
 
 @click.command()
@@ -382,6 +391,7 @@ def _write(
     adapted: Adapted,
     terms: Sequence[TermCost] = (),
     run: TrainingRun | None = None,
+    worth: float = 0.0,
 ) -> None:
     """Write the adapted tokenizer and the rows; report what was gained, on stderr and as JSON."""
     from bpe_core.adapting import count_with_missing
@@ -394,6 +404,7 @@ def _write(
         report_run(run, opened.test)
         characters = () if run.continues is None else run.continues.characters
         figures = {**describe_run(run), "n_characters_added": len(characters)}
+        figures["advice"] = _advise(run, opened.test, worth)
     report_terms(terms)
     request.note_what_lacks(adapted, opened.base)
     both = adapted.base, adapted.tokenizer
@@ -410,7 +421,8 @@ def _write(
         told += f"{how_sure.in_brackets}. {how_sure.method}" if before != after else "."
         gain = {"n_base_tokens": before, "n_tokens": after, **describe_gain(whole)}
         held_out = describe_held_out(opened.test, **gain, file=file)
-    for line in (told, f"Written: {', '.join(map(str, written))}", *to_compare):
+    advice = [] if run is None else [f"{figures['advice']['on']}: {figures['advice']['sentence']}"]
+    for line in (*advice, told, f"Written: {', '.join(map(str, written))}", *to_compare):
         click.echo(line, err=True)
     if request.as_json:
         print_json(
@@ -423,3 +435,15 @@ def _write(
                 "held_out": held_out,
             }
         )
+
+
+def _advise(run: TrainingRun, held_out: Corpus | None, worth: float) -> dict[str, Any]:
+    """Return how many tokens are worth adding, on held-out text if there is some."""
+    from bpe_core.adapting import advise_size, count_after_new_tokens
+
+    if held_out is not None and held_out.n_bytes:
+        name, after, text = "Held-out text", run.tokens_after_on(held_out), held_out
+    else:
+        name, after, text = "This text", run.tokens_after, run.pretokens
+    advice = advise_size(run, count_after_new_tokens(run, after, text), worth)
+    return {"on": name, **advice.to_dict()}

@@ -14,7 +14,7 @@ import tokenizers
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.adapting import extend, trace_ids
+from bpe_core.adapting import advise_size, extend, trace_ids
 from bpe_core.formats import ROWS, dumps, loads, row_files
 from tests.app.adapting import (
     TEXT,
@@ -57,6 +57,9 @@ def test_gpt2_is_extended_and_its_run_opened(open_app: OpenApp) -> None:
     assert f"{tokens[0]:,} → {tokens[-1]:,} tokens" in read_verdict(app)
     assert NO_INTERVAL in read_verdict(app)
     assert read_kinds(app) == {"Words": [12, tokens[0] - tokens[-1]]}
+    for share, worth in (("0.1%", 0.001), ("1%", 0.01)):
+        app.selectbox(key=f"worth_{stored.id}").set_value(share).run()
+        assert advise_size(run, tokens, worth).sentence in page_text(app).replace("\\", "")
 
 
 def test_a_second_extension_opens_whole_whatever_the_first_was_cut_to(open_app: OpenApp) -> None:

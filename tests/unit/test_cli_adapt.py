@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import tokenizers
 from transformers import AutoTokenizer
 
 import bpe_core as bpe
+from bpe_core.adapting import advise_size
 from bpe_core.corpus import load_sample
 from bpe_core.formats import dumps, write_files
 from bpe_core.published import CATALOGUE
@@ -296,3 +298,36 @@ def test_wrong_terms_are_one_line(base: Path, text: Path, tmp_path: Path) -> Non
         assert result.exit_code == 1
         assert message in result.stderr
         assert len(result.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("worth", [0.0002, 0.004, 0.5])
+def test_as_many_tokens_are_advised_as_the_definition_says(worth: float) -> None:
+    text = "".join(load_sample("alice").documents[:4])
+    learned = bpe.extend(bpe.gpt2(), bpe.Corpus.from_text(text), n_tokens=330)
+    after, kept, n = learned.tokens_after, 0, len(learned.merges)
+    assert n > 200
+    for start in range(0, n, 100):
+        end = min(start + 100, n)
+        if (after[start] - after[end]) / after[0] * 100 / (end - start) >= worth:
+            kept = end
+    found = advise_size(learned, after, worth)
+    assert (found.n_tokens, found.goes_on) == (kept, kept == n)
+    assert kept == {0.0002: n, 0.004: found.n_tokens, 0.5: 0}[worth]
+    uses = Counter(learned.truncated(kept).encode(text))
+    assert found.n_rare == sum(uses[50_257 + place] < 100 for place in range(kept))
+    assert f"{100 * worth:.2g}%" in found.sentence
+    for wrong in (0, 1, float("nan")):
+        with pytest.raises(bpe.ConfigError, match="between 0 and 1"):
+            advise_size(learned, after, wrong)
+
+
+def test_the_command_says_how_many_tokens_are_worth_adding(text: Path, tmp_path: Path) -> None:
+    given = ("extend", "gpt2", text, "--tokens", "9", "--json")
+    for number, more in enumerate(([], ["--held-out", "0.2"], ["--worth", "0.5"])):
+        done = succeed(*given, *more, "--out", tmp_path / f"{number}")
+        advice = json.loads(done.stdout)["advice"]
+        assert advice["on"] == ("Held-out text" if "--held-out" in more else "This text")
+        assert f"{advice['on']}: {advice['sentence']}" in done.stderr
+        assert (advice["n_tokens"], len(advice["saved"])) == (9, 1)
+        assert advice["worth"] == (0.005 if "--worth" in more else 0.001)
+    assert run(*given, "--worth", "0", "--out", tmp_path / "no").exit_code == 2

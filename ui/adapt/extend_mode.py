@@ -17,6 +17,7 @@ from ui.adapt.gain_parts import (
     choose_general,
     count_cut_rows,
     domain_gain,
+    draw_advice,
     draw_gain_costs,
     draw_gain_curves,
     draw_gain_figures,
@@ -316,6 +317,7 @@ def _choose_cut(stored: StoredRun) -> Cut:
         )
         cut = Cut(kept, domain_gain(stored), general)
         draw_gain_figures(cut.domain, cut.general, kept)
+        draw_advice(stored)
     with picture:
         draw_gain_curves(
             cut.domain,

@@ -5,7 +5,7 @@ Gains are measured on held-out text and on a general one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -14,7 +14,14 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.adapting import KindGain, count_after_new_tokens, list_new_ids
+from bpe_core.adapting import (
+    WORTH,
+    Advice,
+    KindGain,
+    advise_size,
+    count_after_new_tokens,
+    list_new_ids,
+)
 from bpe_core.comparison import IntervalWords, Usage, describe_interval, embedding_rows
 from bpe_core.corpus import Corpus, load_sample
 from bpe_core.runs import TrainingRun
@@ -37,6 +44,7 @@ from ui.look import (
     mark_step,
     merges_axis,
     name_value_axis,
+    plain_markdown,
     plain_text,
     share_text,
     tooltip,
@@ -139,6 +147,29 @@ def _domain_gain(run_id: str, _stored: StoredRun) -> Gain:
 def training_tokens(run: TrainingRun) -> NDArray[np.int64]:
     """Return int64[n + 1], read-only: the tokens of the training text after each new token."""
     return read_only(count_after_new_tokens(run, run.tokens_after, run.pretokens))
+
+
+_WORTH: Final[Mapping[str, float]] = {"0.05%": 0.0005, "0.1%": WORTH, "0.5%": 0.005, "1%": 0.01}
+
+
+def draw_advice(stored: StoredRun) -> None:
+    """Draw after how many new tokens a further hundred is no longer worth it."""
+    gain = domain_gain(stored)
+    share = st.selectbox(
+        "A hundred more are worth it if they save",
+        [*_WORTH],
+        index=1,
+        key=f"worth_{stored.id}",
+        help="Of the tokens that the text takes with the base. Every token costs a row of the "
+        "embedding, and a row that is seen fewer than 100 times is hardly trained.",
+    )
+    advice = _advice(stored.id, _WORTH[share], stored.run, gain)
+    st.markdown(f":small[{plain_markdown(advice.sentence, 400)} :gray[On {gain.title}.]]")
+
+
+@cached(spinner="Counting uses")
+def _advice(run_id: str, worth: float, _run: TrainingRun, _gain: Gain) -> Advice:
+    return advise_size(_run, _gain.tokens, worth)
 
 
 def how_sure(stored: StoredRun) -> IntervalWords:
