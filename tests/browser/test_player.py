@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -78,6 +79,26 @@ def test_hebrew_words_and_pairs_stand_from_right_to_left(open_run: OpenRun) -> N
     end = player.page.locator(".player .words .tile span[dir=ltr]").first
     expect(end).to_have_text("</w>")
     assert end.evaluate("e => e.offsetLeft < e.parentElement.firstChild.offsetLeft")
+
+
+def test_borders_between_words_open_where_merges_may_join_words(
+    offline_page: Page, tmp_path: Path
+) -> None:
+    run = bpe.train(
+        ["by the way by the sea by the hill\n" * 20], vocab_size=290, superwords_from=275
+    )
+    player = Player.on(offline_page, saved_replay(run, tmp_path, "Superwords"))
+    player.choose("frequent")
+    words = offline_page.locator(".player .words")
+    expect(words).to_have_class(re.compile(r"\bclosed\b"))
+    expect(words.locator(".begins-word").first).to_be_visible()
+    expect(words.locator(".superword")).to_have_count(0)
+    player.expect_sentence("times in the text")
+    expect(offline_page.locator(".player .note")).to_contain_text("A double line below marks")
+    player.go_to(f"{len(run.merges)}")
+    player.expect_step(len(run.merges) - 1)
+    expect(words).not_to_have_class(re.compile(r"\bclosed\b"))
+    expect(words.locator(".superword").first).to_be_visible()
 
 
 def is_text(token: bytes) -> bool:
