@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         get_normalizer,
     )
     from bpe_core.pretokenizers.pretokenizers import (
-        MATCH_FAILURES,
         PRETOKENIZER_NAMES,
         SPACE_ADDING,
         Pretokenizer,
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
         cut_text,
         failed_match,
         get_pretokenizer,
+        match_failures,
     )
     from bpe_core.pretokenizers.scanners import SCANNERS, get_scanner
     from bpe_core.pretokenizers.special_tokens import (

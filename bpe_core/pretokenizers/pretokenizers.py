@@ -21,8 +21,6 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import regex
-
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, PatternError, PatternTimeoutError
 from bpe_core.pretokenizers.named_patterns import NAMED, NamedPattern, cast_shadow, over_shadows
@@ -32,6 +30,7 @@ from bpe_core.unicode import META
 
 if TYPE_CHECKING:
     import numpy as np
+    import regex
     from numpy.typing import NDArray
 
 
@@ -52,8 +51,13 @@ _MAX_REPEATED_GROUPS: Final = 12
 _SECONDS: Final = 4.0
 _SECONDS_PER_CHARACTER: Final = 4e-6
 
-MATCH_FAILURES: Final = (MemoryError, RecursionError, regex.error)
-"""The exceptions the regex package raises when it gives up on a text; see `failed_match`."""
+
+def match_failures() -> tuple[type[Exception], ...]:
+    """Return the exceptions the regex package raises when it gives up; see `failed_match`."""
+    import regex  # when needed: loading it takes as long as opening GPT-2's tokenizer
+
+    return MemoryError, RecursionError, regex.error
+
 
 # Warning filters belong to the whole process: two threads that change and restore them at the same
 # time could leave them changed.
@@ -263,7 +267,7 @@ class Pretokenizer(Immutable):
                 f"which other threads use too. Nested repeats such as (a+)+ try every way to "
                 f"divide a run: write one repeat, or make it possessive (a++)."
             ) from None
-        except MATCH_FAILURES as error:
+        except match_failures() as error:
             raise failed_match(pattern.pattern, error) from None
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -313,6 +317,8 @@ character 2 is not closed. ...
             f"allowed. Shorten it."
         )
     _refuse_huge_patterns(pattern)
+    import regex
+
     try:
         with _SILENCE, warnings.catch_warnings():
             # The engine warns of changes in later versions, but its version is pinned.
@@ -331,7 +337,7 @@ character 2 is not closed. ...
 
 
 def failed_match(pattern: str, error: Exception) -> PatternError:
-    """Return the error for one of `MATCH_FAILURES`, with what to do about it.
+    """Return the error for one of `match_failures`, with what to do about it.
 
     >>> str(failed_match("(?<=b{e<=1}|a)*", MemoryError()))[:66]
     "The pattern '(?<=b{e<=1}|a)*' compiles, but no text can be matched"

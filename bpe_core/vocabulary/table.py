@@ -19,7 +19,7 @@ import regex
 from numpy.typing import NDArray
 
 from bpe_core.errors import PatternTimeoutError, SearchError
-from bpe_core.pretokenizers import MATCH_FAILURES, compile_pattern, failed_match
+from bpe_core.pretokenizers import compile_pattern, failed_match, match_failures
 from bpe_core.types import read_only
 from bpe_core.unicode import are_whole_characters, token_script
 
@@ -273,7 +273,7 @@ class Vocabulary:
                 f"{len(rows):,} tokens. Simplify it (avoid nested repeats such as (a+)+), or "
                 f"filter first."
             ) from None
-        except MATCH_FAILURES as error:
+        except match_failures() as error:
             raise failed_match(pattern, error) from None
         return found
 

