@@ -383,6 +383,49 @@ def test_messages_are_added_removed_and_kept_in_the_address(
     assert view(again)["text"] == view(app)["text"]
 
 
+FIELDS_TEMPLATE = (
+    "{% for m in messages %}<|{{ m.role }}|>{% if m.reasoning_content %}({{ m.reasoning_content }})"
+    "{% endif %}{% for c in m.tool_calls or [] %}[{{ c.function.name }} "
+    "{{ c.function.arguments | tojson }}]{% endfor %}{% if m.role == 'tool' %}{{ m.name }} "
+    "{{ m.tool_call_id }}: {% endif %}{{ m.content }}{% endfor %}"
+)
+
+
+def test_reasoning_calls_and_results_of_tools_are_fields_of_messages(
+    open_app: OpenApp, tokenizer_json: bytes
+) -> None:
+    files = {"tokenizer.json": tokenizer_json, "chat_template.jinja": FIELDS_TEMPLATE.encode()}
+    key = keep_tokenizer(files, None, open_files(files))
+    choices = {"part": "Conversation", "with": f"file-{key}", "tokenizer": "tokenizer.json"}
+    app = open_app("token_boundaries", **choices)
+    app.text_area(key="chat_reasoning_content_1").set_value("Hm.").run()
+    call = {"id": "c1", "function": {"name": "weather", "arguments": {"city": "Oslo"}}}
+    app.text_area(key="chat_tool_calls_1").set_value(json.dumps([call])).run()
+    app.button(key="chat_add").click().run()
+    app.selectbox(key="chat_role_2").set_value("tool").run()
+    app.text_input(key="chat_tool_call_id_2").set_value("c1").run()
+    app.text_input(key="chat_name_2").set_value("weather").run()
+    app.text_area(key="chat_text_2").set_value("<b>").run()
+    written = (
+        '<|user|>What are you?<|assistant|>(Hm.)[weather {"city": "Oslo"}]A model. I read tokens.'
+        "<|tool|>weather c1: <b>"
+    )
+    assert view(app)["text"] == written
+    again = open_app("token_boundaries", chat=in_address(app, "chat"), **choices)
+    assert view(again)["text"] == written
+    # The raw view begins with what the fields hold.
+    again.segmented_control(key="chat_view").set_value("JSON").run()
+    raw = json.loads(again.text_area(key="chat_json").value or "")["messages"]
+    assert (raw[1]["tool_calls"], raw[2]["tool_call_id"]) == ([call], "c1")
+    assert view(again)["text"] == written
+    for wrong, why in (("{", "not valid JSON"), ("[1]", "JSON list of objects")):
+        app.text_area(key="chat_tool_calls_1").set_value(wrong).run()
+        assert why in app.error[0].value.replace("\\", "")
+    app.selectbox(key="chat_role_1").set_value("user").run()
+    assert not app.error
+    assert "weather {" not in view(app)["text"]
+
+
 @pytest.mark.parametrize(
     ("chat", "written"),
     [

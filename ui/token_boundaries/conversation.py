@@ -21,8 +21,20 @@ from ui.token_boundaries.drift import draw_ids
 from ui.token_boundaries.template_turns import turns
 from ui.tokenizers import Member
 
-ROLES: Final = ("system", "user", "assistant")
-FIRST: Final = (("user", "What are you?"), ("assistant", "A model. I read tokens."))
+ROLES: Final = ("system", "user", "assistant", "tool")
+Written = tuple[str, str, Mapping[str, str]]
+"""A role, a content, and what else is in the fields of a message."""
+FIRST: Final[tuple[Written, ...]] = (
+    ("user", "What are you?", {}),
+    ("assistant", "A model. I read tokens.", {}),
+)
+_CALLS: Final = "tool_calls"
+_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "assistant": {"reasoning_content": "Reasoning", _CALLS: "Tool calls, as JSON"},
+    "tool": {"tool_call_id": "Id of the call", "name": "Name of the tool"},
+}
+"""What a message of a role has besides its content, with the label of its field."""
+_ALL_FIELDS: Final = tuple(name for fields in _FIELDS.values() for name in fields)
 VIEWS: Final = ("Messages", "JSON", "Ids")
 _VIEW: Final = "chat_view"
 _EXAMPLE: Final = "chat_example"
@@ -103,6 +115,7 @@ _HOW_FOUND: Final = {
     "": "Nothing is learned.",
 }
 _NAME: Final = "chat"
+_MORE: Final = "Reasoning and tool calls"
 _MAX_MESSAGES: Final = 50
 _ROLE_WIDTH: Final = 130
 _SECONDS_KEPT: Final = 3_600.0
@@ -129,7 +142,7 @@ _HOW_TO_ADD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The messages on the page, each by a number that the keys of its two widgets end with."""
+    """The messages on the page, each by a number that the keys of its widgets end with."""
 
     numbers: tuple[int, ...] | None = None
     """None before the messages were drawn."""
@@ -162,12 +175,19 @@ def draw_conversation() -> dict[str, Any] | list[list[int]] | None:
         )
     if view == VIEWS[2]:
         return draw_ids()
-    return _draw_json() if view == VIEWS[1] else {"messages": draw_messages()}
+    if view == VIEWS[1]:
+        return _draw_json()
+    messages = draw_messages()
+    return None if messages is None else {"messages": messages}
 
 
 def _draw_json() -> dict[str, Any] | None:
     if not workspace.widget_text(_JSON):
-        workspace.set_widget(_JSON, _as_json(EXAMPLES["A talk"]))
+        # At first, the messages that the fields hold.
+        numbers = workspace.get(Rows).numbers or ()
+        messages = [found for number in numbers if isinstance(found := _message(number), dict)]
+        first = {"messages": messages} if messages else EXAMPLES["A talk"]
+        workspace.set_widget(_JSON, _as_json(first))
     text = st.text_area(
         "A JSON object of messages, and of whatever else the template reads, such as tools",
         key=_JSON,
@@ -203,12 +223,15 @@ def _as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def draw_messages() -> list[dict[str, str]]:
-    """Draw a row for each message, kept in the address; return the messages."""
+def draw_messages() -> list[dict[str, Any]] | None:
+    """Draw a row for each message, kept in the address; return the messages.
+
+    Returns None, and says why, if a field does not hold the JSON that it is for.
+    """
     numbers = workspace.get(Rows).numbers
     if numbers is None:
         numbers = _start(_read_address() or FIRST)
-    messages: list[dict[str, str]] = []
+    messages: list[dict[str, Any]] = []
     for number in numbers:
         with st.container(horizontal=True):
             with st.container(width=_ROLE_WIDTH, gap="xsmall"):
@@ -227,17 +250,68 @@ def draw_messages() -> list[dict[str, str]]:
                     args=(number,),
                     disabled=len(numbers) == 1,
                 )
-            content = st.text_area(
-                f"Message of the {role}",
-                key=_text_key(number),
-                height="content",
-                max_chars=MAX_CHARACTERS // _MAX_MESSAGES,
-                label_visibility="collapsed",
-                persist_state="session",
-            )
-        messages.append({"role": role, "content": content})
-    _to_address(messages)
-    return messages
+            with st.container(gap="xsmall"):
+                st.text_area(
+                    f"Message of the {role}",
+                    key=_text_key(number),
+                    height="content",
+                    max_chars=MAX_CHARACTERS // _MAX_MESSAGES,
+                    label_visibility="collapsed",
+                    persist_state="session",
+                )
+                _draw_fields(role, number)
+        found = _message(number)
+        if isinstance(found, str):
+            st.error(plain_markdown(found, 600))
+        else:
+            messages.append(found)
+    _to_address([_written(number) for number in numbers])
+    return messages if len(messages) == len(numbers) else None
+
+
+def _draw_fields(role: str, number: int) -> None:
+    """Draw what a message of a role has besides its content."""
+    fields = _FIELDS.get(role, {})
+    if role == "tool":
+        with st.container(horizontal=True):
+            for name, label in fields.items():
+                st.text_input(label, key=_field_key(name, number), persist_state="session")
+    elif fields:
+        with st.expander(_MORE, expanded=any(_written(number)[2].values())):
+            for name, label in fields.items():
+                st.text_area(
+                    label,
+                    key=_field_key(name, number),
+                    height="content",
+                    max_chars=MAX_CHARACTERS // _MAX_MESSAGES,
+                    placeholder=_as_json([_CALL]) if name == _CALLS else None,
+                    persist_state="session",
+                )
+
+
+def _written(number: int) -> Written:
+    """Return what the fields of a message hold; those that are empty are left out."""
+    role = workspace.widget_text(_role_key(number))
+    names = _FIELDS.get(role, {})
+    held = {name: workspace.widget_text(_field_key(name, number)) for name in names}
+    content = workspace.widget_text(_text_key(number))
+    return role, content, {name: text for name, text in held.items() if text}
+
+
+def _message(number: int) -> dict[str, Any] | str:
+    """Return a message as a template takes it, or what is wrong with its fields."""
+    role, content, held = _written(number)
+    found: dict[str, Any] = {"role": role, "content": content, **held}
+    if _CALLS in held:
+        try:
+            calls: object = json.loads(held[_CALLS])
+        except (ValueError, RecursionError) as error:
+            return f"The tool calls are not valid JSON: {error}."
+        listed = cast("list[object]", calls if isinstance(calls, list) else [calls])
+        if not all(isinstance(call, dict) for call in listed):
+            return "Expected the tool calls as a JSON list of objects, each with a function."
+        found[_CALLS] = listed
+    return found
 
 
 def answer_choice() -> bool:
@@ -402,9 +476,9 @@ def _rendered(
         return str(error)
 
 
-def _start(messages: Sequence[tuple[str, str]]) -> tuple[int, ...]:
-    for number, (role, content) in enumerate(messages):
-        _fill(number, role, content)
+def _start(messages: Sequence[Written]) -> tuple[int, ...]:
+    for number, message in enumerate(messages):
+        _fill(number, message)
     numbers = tuple(range(len(messages)))
     workspace.update(Rows, numbers=numbers)
     return numbers
@@ -414,7 +488,7 @@ def _add() -> None:
     numbers = workspace.get(Rows).numbers or ()
     number = max(numbers, default=-1) + 1
     last = workspace.widget_text(_role_key(numbers[-1])) if numbers else ""
-    _fill(number, "assistant" if last == "user" else "user", "")
+    _fill(number, ("assistant" if last in ("user", "tool") else "user", "", {}))
     workspace.update(Rows, numbers=(*numbers, number))
 
 
@@ -423,37 +497,59 @@ def _remove(number: int) -> None:
     workspace.update(Rows, numbers=tuple(each for each in numbers if each != number))
 
 
-def _fill(number: int, role: str, content: str) -> None:
+def _fill(number: int, message: Written) -> None:
+    role, content, held = message
     workspace.set_widget(_role_key(number), role)
     workspace.set_widget(_text_key(number), content)
+    for name in _ALL_FIELDS:
+        workspace.set_widget(_field_key(name, number), held.get(name, ""))
 
 
-def _read_address() -> list[tuple[str, str]]:
+def _read_address() -> list[Written]:
     """Return the messages that the address holds; none if it has other than these."""
     try:
         parsed: object = json.loads(address_text.read_address_text(_NAME) or "[]")
     except (ValueError, RecursionError):
         return []
-    found: list[tuple[str, str]] = []
+    found: list[Written] = []
     for each in cast("list[object]", parsed if isinstance(parsed, list) else []):
-        match each:
-            case [str(role), str(content)] if role in ROLES:
-                # A lone surrogate can be written in JSON, but not shown.
-                found.append((role, content.encode("utf-8", "replace").decode()))
-            case _:
-                pass
+        parts = cast("list[object]", each) if isinstance(each, list) else []
+        role, content, more = [*parts, None, None, None][:3]
+        if not isinstance(role, str) or role not in ROLES or not isinstance(content, str):
+            continue
+        held = cast("dict[str, object]", more) if isinstance(more, dict) else {}
+        texts = {
+            name: _shown(text)
+            for name, text in held.items()
+            if name in _FIELDS.get(role, {}) and isinstance(text, str)
+        }
+        found.append((role, _shown(content), texts))
     return found[:_MAX_MESSAGES]
 
 
-def _to_address(messages: Sequence[Mapping[str, str]]) -> None:
-    pairs = [(each["role"], each["content"]) for each in messages]
-    text = json.dumps(pairs, ensure_ascii=False, separators=(",", ":"))
-    first = json.dumps(FIRST, ensure_ascii=False, separators=(",", ":"))
+def _shown(text: str) -> str:
+    """Return a text without lone surrogates, which can be written in JSON, but not shown."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _to_address(messages: Sequence[Written]) -> None:
+    text, first = (
+        json.dumps(
+            [(role, content, *([held] if held else [])) for role, content, held in each],
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+        for each in (messages, FIRST)
+    )
     address_text.area_to_address(_NAME, text, first=first, longest=MAX_CHARACTERS)
 
 
 def _role_key(number: int) -> str:
     return f"chat_role_{number}"
+
+
+def _field_key(name: str, number: int) -> str:
+    return f"chat_{name}_{number}"
 
 
 def _text_key(number: int) -> str:
