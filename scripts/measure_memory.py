@@ -31,7 +31,7 @@ from prometheus_client import REGISTRY
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.types import TrainingConfig
 from ui.serving.upkeep import warm_up_rest, warm_up_start
-from ui.storage.run_files import CorpusOrigin
+from ui.storage.run_store import CorpusOrigin
 from ui.work import jobs
 import time
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         spelled_by,
     )
     from bpe_core.runs.history import PairLife, PairLives, find_opening_step
-    from bpe_core.runs.largest_size import LargestSize, largest_vocab_size
     from bpe_core.runs.parity import ParityHistory, parse_history
     from bpe_core.runs.run import RunOrigin, TrainingRun
     from bpe_core.runs.sample_checks import SampleFigures, check_parts, sample_check, tokens_by_cut
@@ -48,10 +47,12 @@ if TYPE_CHECKING:
     )
     from bpe_core.runs.token_curves import count_ids, lay_out_tokens
     from bpe_core.runs.training import (
+        LargestSize,
         Watch,
         check_config,
         check_coverage,
         count,
+        largest_vocab_size,
         learn_run,
         train,
         version,

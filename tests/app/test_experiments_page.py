@@ -19,8 +19,8 @@ from ui.experiments.work import EXPERIMENT, Order, measure
 from ui.shell import workspace
 from ui.shell.open_run import OwnKeys
 from ui.storage import delete_run, is_stored, keep_uploaded, load_run
-from ui.work import Task, queue, training
-from ui.work.training import WorkProcessError
+from ui.work import Task, jobs, queue
+from ui.work.jobs import WorkProcessError
 
 TEXT = "\n".join(
     f"The bare bytes of line {n}, for reader number {n * n} of the text." for n in range(300)
@@ -105,7 +105,7 @@ def test_rows_are_an_entry_and_measured_again_if_a_run_was_deleted(
         return dict(measure(order, [new_id() for _ in range(order.n_rows)], Task()).run_ids)
 
     with monkeypatch.context() as smaller:
-        smaller.setattr(training, "_MAX_BYTES", 1_000_000)
+        smaller.setattr(jobs, "_MAX_BYTES", 1_000_000)
         with pytest.raises(WorkProcessError, match="memory"):
             measured()
     first = measured()

@@ -85,7 +85,7 @@ def test_killed_processes_are_errors_for_their_visitors_alone(address: str) -> N
             # The same file is read when uploaded again; this time its training is killed.
             await upload(tab, "large.txt", make_text(2, LARGE))
             await begin(tab)
-            await killed(address, "ui.work.training")
+            await killed(address, "ui.work.jobs")
             await until(lambda: "stopped by the system" in alerts(tab))
 
             await upload_and_train(tab, "short.txt", SHORT)

@@ -37,7 +37,7 @@ from ui.storage import (
     Trained,
     keep_uploaded,
     load_run,
-    run_files,
+    run_store,
     store_run,
 )
 from ui.storage.run_store import store_folder
@@ -179,7 +179,7 @@ def give(app: AppTest, **files: str) -> AppTest:
 def test_a_corpus_that_is_not_kept_is_named_and_not_replaced(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
-    monkeypatch.setattr(run_files, "MAX_CHARACTERS_KEPT", 3)
+    monkeypatch.setattr(run_store, "MAX_CHARACTERS_KEPT", 3)
     app = open_app()
     if source == "Upload":
         give(app, **{"<b>manual</b>": RHYME})

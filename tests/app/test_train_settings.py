@@ -11,7 +11,7 @@ from streamlit.testing.v1.element_tree import Block, Button
 
 import bpe_core as bpe
 from bpe_core.pretokenizers import SPACE_ADDING
-from bpe_core.runs import check_config, largest_size, tokens_by_cut
+from bpe_core.runs import check_config, tokens_by_cut, training
 from bpe_core.runs import train as train_run
 from tests.app.pages import OpenApp, in_address, page_text, sent
 from tests.app.training import amounts, choose, exact_size, train
@@ -156,8 +156,8 @@ def test_the_largest_size_is_shown_before_training_and_then_reached(
 def test_of_a_large_text_a_bound_is_shown(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(largest_size, "MAX_SLOTS_TRAINED", 0)
-    monkeypatch.setattr(largest_size, "MAX_SLOTS_IN_PYTHON", 0)
+    monkeypatch.setattr(training, "MAX_SLOTS_TRAINED", 0)
+    monkeypatch.setattr(training, "MAX_SLOTS_IN_PYTHON", 0)
     corpus_summary._largest_size.clear()
     app = paste(open_app(), "hug hugs\n" * 40)
     # "hug" has 2 pairs, "␣hugs" has 4 and "⏎" has none, so 6 merges are possible at most.

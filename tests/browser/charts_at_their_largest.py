@@ -12,8 +12,8 @@ from ui.compare import comparison_charts as compare_charts
 from ui.compare.comparison_charts import kind_bars
 from ui.lab import sections as lab_charts
 from ui.look import charts
-from ui.pair_frequencies import charts as pair_charts
 from ui.pair_frequencies import life, sample_part
+from ui.pair_frequencies import step as pair_charts
 from ui.vocabulary import audit_section
 
 TEN_MILLION = 10_000_000

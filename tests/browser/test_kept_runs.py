@@ -20,7 +20,7 @@ from tests.browser.helpers import (
 )
 from tests.browser.serving import new_context
 from tests.browser.training import choose, train_to_the_end, upload
-from ui.storage.run_files import MAX_CHARACTERS_KEPT
+from ui.storage.run_store import MAX_CHARACTERS_KEPT
 
 SAMPLE = "Python’s built-in help 4,096 tokens"
 RUNS = {f"{n}" * 32: f"Kept {n}" for n in range(2)}

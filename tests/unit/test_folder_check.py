@@ -10,7 +10,7 @@ import pytest
 import bpe_core as bpe
 from bpe_core.files import new_id
 from ui.storage import CorpusOrigin, Trained, load_run, store_run
-from ui.work.training import StoredTraining, TrainingRequest, train_and_store
+from ui.work.jobs import StoredTraining, TrainingRequest, train_and_store
 
 CONFIG = bpe.TrainingConfig(400)
 ORIGIN = CorpusOrigin("upload", "", 10)

@@ -21,7 +21,7 @@ from tests.new_process import children_with, run_python
 from tests.waiting import MAX_WAIT_SECONDS, wait_until
 from ui.storage import BaseName, CorpusOrigin, Extension, Trained, load_run
 from ui.work import Task, TrainingReport, UnknownWorkError, jobs, queue
-from ui.work.training import (
+from ui.work.jobs import (
     CURVE_POINTS,
     TrainingRequest,
     TrainingStep,
@@ -164,7 +164,7 @@ def test_a_job_that_is_cancelled_before_its_first_merge_stores_no_run(
 ) -> None:
     nothing = bpe.train(LINES, bpe.TrainingConfig(257), should_stop=lambda: True)
     assert nothing.stop_reason == "cancelled"
-    monkeypatch.setattr("ui.work.training.train", lambda *_, **__: nothing)
+    monkeypatch.setattr("ui.work.jobs.train", lambda *_, **__: nothing)
     status = wait_until(jobs, submit())
     assert status.state == "cancelled"
     assert status.run_id is None
@@ -267,7 +267,7 @@ def test_a_killed_process_is_an_error_that_loses_nothing_else(
     in_process: Path, at_a_merge: AtAMerge
 ) -> None:
     def kill() -> None:
-        (process,) = children_with("ui.work.training:train_here")
+        (process,) = children_with("ui.work.jobs:train_here")
         process.kill()
 
     job = submit(SLOW, SLOW_CONFIG)
@@ -408,7 +408,7 @@ def test_the_server_exits_even_during_training() -> None:
 import threading
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.types import TrainingConfig
-from ui.storage.run_files import CorpusOrigin
+from ui.storage.run_store import CorpusOrigin
 from ui.work import jobs
 
 reached = threading.Event()
@@ -438,7 +438,7 @@ def test_waiting_for_the_compiler_adds_no_point_to_the_curve(
         on_progress(bpe.TrainingProgress(0, 13, 1.0, 0, 0, seconds_compiling=1.0))
         return bpe.train(corpus, config, on_progress=on_progress, should_stop=should_stop)
 
-    monkeypatch.setattr("ui.work.training.train", train_after_a_wait)
+    monkeypatch.setattr("ui.work.jobs.train", train_after_a_wait)
     status = wait_until(jobs, submit())
     assert status.report.curve
     assert all(point.corpus_tokens > 0 for point in status.report.curve)

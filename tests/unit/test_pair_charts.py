@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from bpe_core.runs import PairLives
 from bpe_core.types import PairCount
 from ui.look import PALETTES, Theme
-from ui.pair_frequencies import charts as pair_charts
 from ui.pair_frequencies import life
+from ui.pair_frequencies import step as pair_charts
 from ui.pair_frequencies.words import (
     COLUMNS,
     life_csv,

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 import bpe_core as bpe
-from ui.storage import MAX_KEPT, CorpusOrigin, StoredRun, Trained, load_run, run_files, store_run
+from ui.storage import MAX_KEPT, CorpusOrigin, StoredRun, Trained, load_run, run_store, store_run
 
 UPLOAD = CorpusOrigin("upload", "", 8)
 HOSTILE = bpe.Corpus.from_documents(
@@ -51,7 +51,7 @@ def test_of_a_sample_and_of_a_large_corpus_only_the_origin_is_kept(
     kept = stored(HOSTILE, CorpusOrigin("sample", "notebook", 0)).came_from
     assert kept is not None
     assert (kept.corpus, kept.origin.sample_id) == (None, "notebook")
-    monkeypatch.setattr(run_files, "MAX_CHARACTERS_KEPT", HOSTILE.n_characters - 1)
+    monkeypatch.setattr(run_store, "MAX_CHARACTERS_KEPT", HOSTILE.n_characters - 1)
     kept = stored(HOSTILE).came_from
     assert kept is not None
     assert (kept.corpus, kept.n_bytes) == (None, HOSTILE.n_bytes)
@@ -74,7 +74,7 @@ def test_a_short_text_is_kept_whole() -> None:
 def test_only_the_start_of_a_long_text_is_kept(
     monkeypatch: pytest.MonkeyPatch, documents: list[str]
 ) -> None:
-    monkeypatch.setattr(run_files, "MAX_KEPT", 4)
+    monkeypatch.setattr(run_store, "MAX_KEPT", 4)
     kept = stored(bpe.Corpus.from_documents(documents)).training_text
     assert kept is not None
     assert not kept.is_whole

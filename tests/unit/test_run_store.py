@@ -45,8 +45,7 @@ from ui.storage import (
     store_run_to_show,
 )
 from ui.storage.keeping import sweep_store
-from ui.storage.run_files import ENTRY
-from ui.storage.run_store import MAX_UNCLAIMED, RunDeletedError, RunNotFoundError
+from ui.storage.run_store import ENTRY, MAX_UNCLAIMED, RunDeletedError, RunNotFoundError
 
 TEXT = "hug hugs pug pugs\n" * 40 + "naïve 日本 \U0001f9e9\n" * 20
 NOTHING = bpe.Corpus.from_text(TEXT).split(0.0)[1]

@@ -157,7 +157,7 @@ def test_a_note_explains_missing_lines() -> None:
 def test_a_note_says_how_much_of_the_training_text_was_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ui.storage.run_files.MAX_KEPT", 10)
+    monkeypatch.setattr("ui.storage.run_store.MAX_KEPT", 10)
     monkeypatch.setattr(token_story, "MAX_KEPT", 10)
     training = bpe.Corpus.from_text("mug\n" * 40 + "zz zz zz zz zz")
     run = bpe.train(training, bpe.TrainingConfig(259))

@@ -4,9 +4,9 @@ In: uploads, pasted text, weighted words or a sample. Out: a corpus, its trainin
 held out, or a text's tokens.
 
 Open `corpus_form` first. `uploads` reads files, and asks what they leave open.
-`corpus_choice` keeps the choice in the address and asks what is held out; `filled_corpus` brings
-back the corpus of the address or of a run. `own_files` keeps the files that Compare
-and Pair frequencies measure on. `own_text_field` draws and keeps a visitor's own texts, also from
+`corpus_choice` keeps the choice in the address, asks what is held out, and keeps the files that
+Compare and Pair frequencies measure on; `filled_corpus` brings back the corpus of the address or of
+a run. `own_text_field` draws and keeps a visitor's own texts, also from
 files and large pastes, `address_text` keeps a text in the address, and `own_reading` encodes it.
 """
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         start_area,
         text_to_address,
     )
+    from ui.corpus.corpus_choice import ask_for_files, close_own_files
     from ui.corpus.corpus_form import (
         HELD_OUT_PERCENT,
         ChosenCorpus,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         fill_from_run,
         open_to_hold_out,
     )
-    from ui.corpus.own_files import ask_for_files, close_own_files
     from ui.corpus.own_reading import MAX_CHARACTERS, OwnReading
     from ui.corpus.own_text_field import (
         file_opener,

@@ -4,7 +4,7 @@ In: a stored run and the chosen step. Out: the pairs of one step, the life of on
 from a larger vocabulary, and whether more text would change it.
 
 Open `step` first: with `life` it is the part on pairs; `size` and `sample_part` are the part on
-sizes. `charts` draws, and `words` holds the sentences and tables.
+sizes. `words` holds the sentences and tables.
 """
 
 from typing import TYPE_CHECKING

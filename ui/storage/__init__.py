@@ -4,7 +4,7 @@ In: a finished run, an upload or a long text. Out: an id for the address, which 
 was stored.
 
 Open `keeping` first, which keeps an entry completely or not at all, and deletes what nobody has
-opened for long. `run_store` stores runs, `run_files` what is kept next to each, and `upload_store`
+opened for long. `run_store` stores runs with what is kept next to each, and `upload_store`
 visitors' files, texts and corpora.
 """
 
@@ -20,33 +20,31 @@ if TYPE_CHECKING:
         os_errors_as_not_kept,
         start_sweeping,
     )
-    from ui.storage.run_files import (
+    from ui.storage.run_store import (
         MAX_KEPT,
+        SAMPLE_FOLDER,
+        SAMPLE_RUN_ID,
         BaseName,
         CorpusOrigin,
         Extension,
         FolderCheck,
         RunCorpus,
         Source,
-        extended_title,
-        read_base,
-        text_title,
-        write_base,
-    )
-    from ui.storage.run_store import (
-        SAMPLE_FOLDER,
-        SAMPLE_RUN_ID,
         StoredRun,
         Trained,
         delete_run,
+        extended_title,
         find_run_name,
         in_memory_run,
         is_stored,
         load_run,
         note_opened,
+        read_base,
         rename_run,
         store_run,
         store_run_to_show,
+        text_title,
+        write_base,
         write_run,
     )
     from ui.storage.upload_store import (

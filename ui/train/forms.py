@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any, Final, cast
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.runs import TrainingRun
+from bpe_core.corpus import Corpus
+from bpe_core.errors import BpeError, ConfigError
+from bpe_core.formats import read_config
+from bpe_core.runs import TrainingRun, check_config
 from bpe_core.types import TrainingConfig
 from ui.corpus import (
     ChosenCorpus,
@@ -20,13 +27,207 @@ from ui.corpus import (
     fill_from_run,
     set_own_text,
 )
-from ui.run import HERE
-from ui.shell import action_row, show_missing, take_given, workspace
+from ui.look import plain_markdown, tooltip
+from ui.run import HERE, find_alphabet
+from ui.shell import action_row, address, heading_row, show_missing, take_given, workspace
 from ui.storage import SAMPLE_RUN_ID, StoredRun
-from ui.train import settings_form
-from ui.train.cuts import show_best_cut
-from ui.train.settings_form import read_address_settings
-from ui.train.size_field import show_largest_size
+from ui.train import size_field
+from ui.train.custom_fields import custom_fields, custom_widgets
+from ui.train.cuts import show_best_cut, show_cuts
+from ui.train.presets import CONFIGS, CUSTOM, DIVISIONS, EXPLAINED, with_cut
+from ui.train.size_field import Start, show_largest_size
+
+FIRST_SETTINGS = replace(CONFIGS["GPT-2"], vocab_size=size_field.FIRST_SIZE)
+"""The settings that a new visitor sees."""
+KEYS = "settings_"
+"""The prefix of this form's widget keys."""
+FIRST: dict[str, str | float] = {"settings_preset": "GPT-2", **size_field.FIRST}
+"""The first values of the widgets that a new visitor sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSettings:
+    """The valid settings last shown."""
+
+    config: TrainingConfig | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenSettings:
+    """Valid settings, and places for what is known of them only with the text."""
+
+    config: TrainingConfig
+    beside_size: DeltaGenerator
+    below_size: DeltaGenerator
+
+
+def choose_settings(
+    training: Corpus | None, example: Corpus | None, filled: TrainingConfig
+) -> ChosenSettings | None:
+    """Draw the settings and return them; if they are invalid, show why and return None.
+
+    The address keeps them if they differ from those that a reload fills the form with.
+    """
+    heading = heading_row("settings_heading")
+    with heading:
+        explained = f"{EXPLAINED}\n\n{tooltip('Tie', 'Byte fallback')}"
+        st.header("How far to go", anchor=False, width="content", help=explained)
+    sizes = st.container()
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", key="settings_size_line"
+    ):
+        sentence, beside_size = st.empty(), st.container(width="content")
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    division = DIVISIONS[workspace.widget_text("settings_preset") or "GPT-2"]
+    folded = row.popover(f"First divided: {division}", type="tertiary", key="settings_cuts")
+    below_size = row.container(horizontal=True, vertical_alignment="center", gap="small")
+    with folded:
+        preset = st.radio(
+            "How the text is divided before any pair is joined",
+            [*CONFIGS, CUSTOM],
+            format_func=DIVISIONS.__getitem__,
+            key="settings_preset",
+            persist_state="session",
+            on_change=_begin_custom_as_shown,
+        )
+    custom_place = st.container()
+    are_complete = True
+    cut = None if training is None else training.cut_by
+    if preset == CUSTOM:
+        with custom_place:
+            custom = custom_fields(cut)
+        config, are_complete = custom.config, custom.is_complete
+    else:
+        config = CONFIGS[preset]
+    shown = config
+    if cut is not None and config.pretokenizer != cut:
+        config = with_cut(config, cut)
+        st.markdown(
+            f":gray[:small[The words of this corpus were cut by {plain_markdown(cut, 100)}, so "
+            "that is the pre-tokenizer, whatever the preset says.]]"
+        )
+    start = find_start(config, training)
+    with sizes:
+        size = size_field.size_field(preset, start, heading)
+    is_custom = preset == CUSTOM
+    with custom_place if is_custom else folded:
+        works = show_cuts(config.pretokenizer, example, is_custom=is_custom)
+    if size is not None and works:  # a pattern that does not work is told of there
+        config = replace(config, vocab_size=size)
+        try:
+            if config.superwords_from is not None and config.superwords_from < start.total:
+                raise ConfigError(
+                    f"Words cannot join before the vocabulary has {start.total:,} tokens: it "
+                    f"starts with {' + '.join(start.parts)}."
+                )
+            check_config(config)
+        except BpeError as error:
+            st.error(plain_markdown(str(error), 600))
+            size = None
+        else:
+            shown = replace(shown, vocab_size=size)
+            workspace.update(ShownSettings, config=shown)
+            settings_to_address(shown, start.total, filled)
+            sentence.markdown(
+                size_field.size_sentence(size, start),
+                width="content",
+                help=tooltip("Token", "Special token"),
+            )
+    is_valid = works and are_complete and size is not None
+    return ChosenSettings(config, beside_size, below_size) if is_valid else None
+
+
+def widget_values(config: TrainingConfig, start_total: int) -> dict[str, str | float]:
+    """Return the values of the widgets that choose these settings, by preset if there is one.
+
+    `start_total` is the number of tokens before the first merge.
+
+    >>> widget_values(replace(CONFIGS["GPT-4"], vocab_size=4_096), 257)["settings_preset"]
+    'GPT-4'
+    >>> widget_values(TrainingConfig(4_096, min_frequency=3), 257)["settings_min_frequency"]
+    3.0
+    """
+    size = config.vocab_size
+    fitting = [name for name, own in CONFIGS.items() if replace(own, vocab_size=size) == config]
+    preset = fitting[0] if fitting else CUSTOM
+    fields = {} if fitting else custom_widgets(config)
+    sizes = size_field.size_widgets(preset, size, start_total)
+    return {"settings_preset": preset, **fields, **sizes}
+
+
+def _begin_custom_as_shown() -> None:
+    """Give Custom's fields the settings that were shown when it was chosen."""
+    shown = workspace.get(ShownSettings).config
+    if workspace.widget_text("settings_preset") != CUSTOM or shown is None:
+        return
+    sizes = size_field.size_widgets(CUSTOM, shown.vocab_size, 0)
+    workspace.set_widgets(custom_widgets(shown) | sizes)
+
+
+def find_start(config: TrainingConfig, training: Corpus | None) -> Start:
+    """Return the number of tokens before the first merge on this training text.
+
+    >>> find_start(TrainingConfig(), None).total
+    257
+    """
+    all_bytes = config.base == "bytes" and config.alphabet == "full"
+    n_base = 256 if all_bytes else 0 if training is None else len(find_alphabet(training, config))
+    n_marker = int(config.end_of_word is not None)
+    n_bytes = 256 if config.byte_fallback else 0
+    return Start(config.base, n_base, len(config.special_tokens), n_marker, n_bytes)
+
+
+_NAME: Final = "settings"
+_START: Final = "start"
+_MAX_CHARACTERS: Final = 2_000
+"""Longer special tokens and patterns are not kept: proxies limit the length of an address."""
+
+
+def settings_to_address(config: TrainingConfig, start_total: int, filled: TrainingConfig) -> None:
+    """Put settings in the address, unless the form is filled with them anyway.
+
+    `start_total` is the number of tokens before the first merge.
+    """
+    text = settings_text(config, start_total)
+    is_kept = config != filled and len(text) <= _MAX_CHARACTERS
+    address.set_query(**{_NAME: text if is_kept else None})
+
+
+def read_address_settings() -> tuple[TrainingConfig, int] | None:
+    """Return the settings in the address and the tokens before the first merge, or None."""
+    return read_settings(address.query_text(_NAME, _MAX_CHARACTERS) or "")
+
+
+def settings_text(config: TrainingConfig, start_total: int) -> str:
+    """Return the settings that differ from the defaults, and the tokens before the first merge.
+
+    >>> settings_text(TrainingConfig(300, "cl100k"), 257)
+    '{"vocab_size":300,"pretokenizer":"cl100k","start":257}'
+    """
+    usual = asdict(TrainingConfig())
+    own = {name: value for name, value in asdict(config).items() if value != usual[name]}
+    return json.dumps({**own, _START: start_total}, separators=(",", ":"))
+
+
+def read_settings(text: str) -> tuple[TrainingConfig, int] | None:
+    """Return what `settings_text` wrote, or None if it is damaged.
+
+    >>> config, start_total = read_settings('{"vocab_size":300,"start":257}')
+    >>> config.vocab_size, start_total
+    (300, 257)
+    >>> read_settings('{"vocab_size":"300","start":257}')
+    """
+    try:
+        found: object = json.loads(text)
+        if not isinstance(found, dict):
+            return None
+        fields = {**asdict(TrainingConfig()), **cast("dict[str, Any]", found)}
+        start_total = fields.pop(_START, None)
+        fields["special_tokens"] = list(fields["special_tokens"])
+        config = read_config(fields)
+    except (ValueError, TypeError, RecursionError, BpeError):
+        return None
+    return (config, start_total) if type(start_total) is int else None
 
 
 def show_forms(
@@ -45,7 +246,7 @@ def show_forms(
         chosen, figures = corpus_form.choose_corpus(takes_counts=True)
     with settings_place:
         texts = (chosen.training, chosen.corpus) if chosen else (None, None)
-        settings = settings_form.choose_settings(*texts, filled)
+        settings = choose_settings(*texts, filled)
     config = settings.config if settings else None
     counted = False
     if chosen is not None:
@@ -81,8 +282,8 @@ def show_forms(
 def reset() -> None:
     """Set every widget of both forms to its first value, and forget uploads and pastes."""
     close_own_files("held_file")
-    workspace.forget_widgets(corpus_form.KEYS, settings_form.KEYS)
-    workspace.set_widgets(corpus_form.FIRST | settings_form.FIRST)
+    workspace.forget_widgets(corpus_form.KEYS, KEYS)
+    workspace.set_widgets(corpus_form.FIRST | FIRST)
     workspace.forget(ReadUploads)
     for key in ("corpus_pasted", "corpus_words"):
         set_own_text("", key)
@@ -106,7 +307,7 @@ def fill_forms_once(stored: StoredRun) -> None:
         corpus = corpus_or(corpus, lambda: fill_from_browser(*given))
     start_total = stored.run.tokenizer.vocab_size - len(stored.run.merges)
     settings = read_address_settings() or (filled_settings(stored), start_total)
-    workspace.set_widgets(corpus | settings_form.widget_values(*settings))
+    workspace.set_widgets(corpus | widget_values(*settings))
 
 
 def filled_settings(stored: StoredRun | None) -> TrainingConfig:
@@ -116,7 +317,7 @@ def filled_settings(stored: StoredRun | None) -> TrainingConfig:
     and of the sample, they are what a new visitor sees.
     """
     if stored is None or stored.id == SAMPLE_RUN_ID or stored.run.given_base is not None:
-        return settings_form.FIRST_SETTINGS
+        return FIRST_SETTINGS
     return stored.run.config
 
 
@@ -128,7 +329,7 @@ def _are_filled_first(*, is_given: bool = False) -> bool:
     if workspace.get(CorpusForm).is_filled and not is_given:
         return False
     workspace.update(CorpusForm, is_filled=True)
-    return workspace.widgets_hold(corpus_form.FIRST | settings_form.FIRST)
+    return workspace.widgets_hold(corpus_form.FIRST | FIRST)
 
 
 def form_changes(

@@ -4,7 +4,7 @@ In: a function that reports progress and can be cancelled. Out: its result, or w
 page shows the progress meanwhile.
 
 Open `background` first, the queue of this server, in which one piece of each kind runs at a time.
-`jobs` queues trainings, `training` trains, large corpora in a process. `reading` reads a visitor's
+`jobs` queues trainings, and trains, on large corpora in a process. `reading` reads a visitor's
 files. `work_part` draws the button that begins other work, and its progress for a visitor who
 waits.
 """
@@ -27,7 +27,13 @@ if TYPE_CHECKING:
         queue,
         stopper,
     )
-    from ui.work.jobs import JobStatus
+    from ui.work.jobs import (
+        JobStatus,
+        TrainingReport,
+        call_apart,
+        duration,
+        files_for_process,
+    )
     from ui.work.reading import (
         ReadingBar,
         describe_tables,
@@ -35,7 +41,6 @@ if TYPE_CHECKING:
         read_files,
         show_reading_notes,
     )
-    from ui.work.training import TrainingReport, call_apart, duration, files_for_process
     from ui.work.work_part import (
         SECONDS_BETWEEN_LOOKS,
         begin_button,

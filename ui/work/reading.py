@@ -34,7 +34,7 @@ from bpe_core.corpus import (
 )
 from bpe_core.files import make_store_folder
 from ui.look import plain_markdown, size_text
-from ui.work.training import duration
+from ui.work.jobs import duration
 
 MAX_ARCHIVE_FILES: Final = 10_000
 _MAX_CONCURRENT: Final = 2

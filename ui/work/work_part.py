@@ -11,7 +11,7 @@ import streamlit as st
 from ui.host import errors_shown, fragment
 from ui.look import plain_markdown
 from ui.work.background import Status, WorkKind, queue
-from ui.work.training import duration
+from ui.work.jobs import duration
 
 
 def begin_button(
