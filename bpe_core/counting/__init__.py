@@ -3,9 +3,8 @@
 In: a corpus, or files too large for memory, and a pre-tokenizer. Out: `PretokenCounts`, in the
 order of first occurrence. Pairs are not counted here: the trainers do that.
 
-Open `words` first: it counts in plain Python, or has `compiled` do the same with kernels.
-`count` counts a corpus, in memory or in files that stay on disk, and checks which pre-tokenizer cut
-words that are counted already. `counts_file` keeps counts in Parquet files.
+Open `count` first: it counts a corpus in memory or in files that stay on disk, in plain Python, or
+has `compiled` do the same with kernels. `counts_file` keeps counts in Parquet files.
 `word_row` arranges the result for training. `bpe_scale` counts more text than one machine holds.
 """
 
@@ -15,7 +14,17 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.counting.count import check_cut, count_corpus, count_words
+    from bpe_core.counting.count import (
+        check_cut,
+        count_corpus,
+        count_in_runs,
+        count_pretokens,
+        count_words,
+        no_pretokens,
+        seen_symbols,
+        split_runs,
+        word_symbols,
+    )
     from bpe_core.counting.counts_file import (
         add_up,
         find_characters,
@@ -35,14 +44,6 @@ if TYPE_CHECKING:
         lay_out,
         lay_out_encoded,
         lay_out_pretokens,
-    )
-    from bpe_core.counting.words import (
-        count_in_runs,
-        count_pretokens,
-        no_pretokens,
-        seen_symbols,
-        split_runs,
-        word_symbols,
     )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

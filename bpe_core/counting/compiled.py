@@ -1,4 +1,4 @@
-"""Count with kernels: the results of `words.count_pretokens`, faster for long texts.
+"""Count with kernels: the results of `count.count_pretokens`, faster for long texts.
 
 The text is encoded block by block, so that it is never in memory as bytes in full. Each thread
 takes the next block and counts it into its own table, until there are no more.

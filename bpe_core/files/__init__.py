@@ -2,8 +2,8 @@
 
 In: paths. Out: files that are whole, or an error.
 
-`whole_files` writes a file whole or not at all, `regular_files` refuses devices and pipes, and
-`file_lock` lets one process at a time do something. `kept_arrays` keeps what takes long to make for
+`whole_files` writes a file whole or not at all, and lets one process at a time do something;
+`regular_files` refuses devices and pipes. `kept_arrays` keeps what takes long to make for
 later processes. `store` is the app's runs and uploads on disk.
 """
 
@@ -13,7 +13,6 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.files.file_lock import locked
     from bpe_core.files.kept_arrays import Kept, can_keep, find_kept, hash_package, keep
     from bpe_core.files.regular_files import (
         ARCHIVE_DAMAGE,
@@ -52,6 +51,13 @@ if TYPE_CHECKING:
         touch,
         write_manifest,
     )
-    from bpe_core.files.whole_files import delete, make_folder, move_whole, open_whole, write_whole
+    from bpe_core.files.whole_files import (
+        delete,
+        locked,
+        make_folder,
+        move_whole,
+        open_whole,
+        write_whole,
+    )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

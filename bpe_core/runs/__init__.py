@@ -3,10 +3,10 @@
 In: a corpus and a `TrainingConfig`. Out: a `TrainingRun`, which holds the tokenizer and can
 reconstruct any step of the training: pair counts, splits of words, the tokens of a text.
 
-Start with `training`, then `run`, whose `pair_counts` gives the counts at any step. `continuation`
-holds what only a run that continues a base has, and `parity` what only a parity-aware one has.
-`history` has the counts of pairs at all steps, and `statistics` figures of the whole run. `trace`
-describes single merges, and `token_curves` the number of tokens of a text after each merge.
+Start with `training`, then `run`, whose `pair_counts` gives the counts at any step and which counts
+the tokens of a text after each merge. `continuation` holds what only a run that continues a base
+has, and `parity` what only a parity-aware one has. `history` has the counts of pairs at all steps,
+`statistics` figures of the whole run, and `trace` describes single merges.
 """
 
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
     from bpe_core.runs.history import PairLife, PairLives, find_opening_step
     from bpe_core.runs.parity import ParityHistory, parse_history
-    from bpe_core.runs.run import RunOrigin, TrainingRun
+    from bpe_core.runs.run import RunOrigin, TrainingRun, count_ids, lay_out_tokens
     from bpe_core.runs.sample_checks import SampleFigures, check_parts, sample_check, tokens_by_cut
     from bpe_core.runs.statistics import (
         PairMatrix,
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         times,
         vocab_size_after,
     )
-    from bpe_core.runs.token_curves import count_ids, lay_out_tokens
     from bpe_core.runs.training import (
         LargestSize,
         Watch,

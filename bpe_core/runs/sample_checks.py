@@ -11,8 +11,7 @@ import numpy as np
 
 from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.errors import ConfigError
-from bpe_core.runs.run import TrainingRun
-from bpe_core.runs.token_curves import count_ids
+from bpe_core.runs.run import TrainingRun, count_ids
 from bpe_core.runs.training import train
 from bpe_core.types import TrainingConfig, TrainingProgress
 

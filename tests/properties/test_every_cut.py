@@ -16,7 +16,7 @@ import pytest
 
 from bpe_core.corpus import stream_corpus, text_decoding
 from bpe_core.counting import compiled as compiled_counting
-from bpe_core.counting import count_corpus, words
+from bpe_core.counting import count, count_corpus
 from bpe_core.counting.compiled import count_documents, count_sections
 from bpe_core.kernels import compile_kernels
 from bpe_core.pretokenizers import SCANNERS, blocks, get_pretokenizer, sections
@@ -187,8 +187,8 @@ def test_files_read_in_pieces_of_every_size_have_the_same_counts(
 ) -> None:
     path = tmp_path / "text.txt"
     path.write_bytes(TEXT.encode())
-    monkeypatch.setattr(words, "use_kernels", lambda n_bytes: by_kernels)
-    monkeypatch.setattr(words, "_BLOCK_CHARACTERS", 1)
+    monkeypatch.setattr(count, "use_kernels", lambda n_bytes: by_kernels)
+    monkeypatch.setattr(count, "_BLOCK_CHARACTERS", 1)
     monkeypatch.setattr(blocks, "sections", partial(sections, look_back=1))
     small = partial(count_sections, block_bytes=1)
     monkeypatch.setattr(compiled_counting, "count_sections", small)

@@ -246,7 +246,7 @@ def test_a_lock_is_exclusive_and_released_when_its_process_is_killed(tmp_path: P
     code = """
 import sys
 from pathlib import Path
-from bpe_core.files.file_lock import locked
+from bpe_core.files.whole_files import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

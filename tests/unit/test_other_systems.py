@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bpe_core.files import file_lock, locked, write_whole
+from bpe_core.files import locked, whole_files, write_whole
 from bpe_core.kernels import threads
 from bpe_core.processes import GB, Limits, call
 from bpe_core.processes import calling as call_module
@@ -113,7 +113,7 @@ def is_open(descriptor: int) -> bool:
 
 @pytest.fixture
 def windows_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_lock, "fcntl", None)
+    monkeypatch.setattr(whole_files, "fcntl", None)
     monkeypatch.setitem(sys.modules, "msvcrt", Msvcrt())
 
 

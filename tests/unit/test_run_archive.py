@@ -18,7 +18,7 @@ from bpe_core.corpus import Split
 from bpe_core.formats import run_archive
 from bpe_core.kernels import compile_kernels
 from bpe_core.runs import RunOrigin, count_ids
-from bpe_core.runs.token_curves import merges_are_recoverable, unfolded_tokens
+from bpe_core.runs.run import merges_are_recoverable, unfolded_tokens
 from tests.strategies import training_configs, word_counts
 
 Arrays = dict[str, Any]

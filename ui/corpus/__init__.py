@@ -3,11 +3,11 @@
 In: uploads, pasted text, weighted words or a sample. Out: a corpus, its training text and the text
 held out, or a text's tokens.
 
-Open `corpus_form` first. `uploads` reads files, and asks what they leave open.
-`corpus_choice` keeps the choice in the address, asks what is held out, and keeps the files that
-Compare and Pair frequencies measure on; `filled_corpus` brings back the corpus of the address or of
-a run. `own_text_field` draws and keeps a visitor's own texts, also from
-files and large pastes, `address_text` keeps a text in the address, and `own_reading` encodes it.
+Open `corpus_form` first, which also brings back the corpus of the address or of a run. `uploads`
+reads files, and asks what they leave open. `corpus_choice` keeps the choice in the address, asks
+what is held out, and keeps the files that Compare and Pair frequencies measure on. `own_text_field`
+draws and keeps a visitor's own texts, also from files and large pastes, `address_text` keeps a text
+in the address, and `own_reading` encodes it.
 """
 
 from typing import TYPE_CHECKING
@@ -31,15 +31,13 @@ if TYPE_CHECKING:
         ChosenCorpus,
         begin_training,
         choose_corpus,
-        show_corpus,
-    )
-    from ui.corpus.filled_corpus import (
         corpus_or,
         fill_corpus_once,
         fill_from_address,
         fill_from_browser,
         fill_from_run,
         open_to_hold_out,
+        show_corpus,
     )
     from ui.corpus.own_reading import MAX_CHARACTERS, OwnReading
     from ui.corpus.own_text_field import (
