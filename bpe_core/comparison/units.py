@@ -263,7 +263,7 @@ def division_words(how: HeldOut | None) -> str:
     'The ends of documents are held out. From within documents that training saw: all of the \
 held-out text. This flatters.'
     """
-    if how is None or how.by in ("word", "block"):
+    if how is None or how.by == "word":
         return flattery(how)
     if how.by == "file":
         return "The held-out text is your own files; none of the corpus is held out."
@@ -284,11 +284,6 @@ are larger than the part to hold out. This flatters.'
     """
     if how is None or not how.share_within:
         return ""
-    if how.by == "block":
-        return (
-            "An earlier version held out blocks of lines of documents that training saw. This "
-            "flatters: train again to hold out whole documents."
-        )
     share = "all" if how.share_within == 1 else f"{how.share_within:.0%}"
     why = _WHY_WITHIN[how.why_within]
     return (

@@ -81,8 +81,7 @@ class HeldOut:
 
     by: str
     """The kind of unit: "document", "folder", "folder:2", "column:author" or "stretch"; "file" for
-    documents of a text of its own, "word" for words with counts, and "block" for blocks of lines
-    all over documents, as earlier versions held out."""
+    documents of a text of its own, and "word" for words with counts."""
     n_units: int
     """How many units were held out."""
     share_within: float

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
-import msgspec
 import regex
 
 from bpe_core.corpus.columns import TableColumns
@@ -37,6 +36,8 @@ from bpe_core.files import read_regular
 from bpe_core.processes import Limits, Report
 
 with needs_extra("app", "Reading in another process"):
+    import msgspec
+
     from bpe_core.processes import call
 
 MIN_BYTES: Final = 4_000_000

@@ -330,7 +330,7 @@ def test_a_long_text_is_checked_only_while_it_is_uploaded(
     assert other == why
     text = stored_text(stored, corpus)
     assert not isinstance(text, str)
-    training, held_out = text.read()
+    training, held_out = text()
     assert training.sha256 == stored.run.corpus_sha256
     assert held_out == stored.held_out
 

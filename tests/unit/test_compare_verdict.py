@@ -7,7 +7,6 @@ import io
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,7 +19,7 @@ from bpe_core.comparison import (
     compute_gain,
     divide_units,
 )
-from bpe_core.corpus import HeldOut, Place
+from bpe_core.corpus import HeldOut
 from ui.compare.comparison_charts import part_dots
 from ui.compare.figures import figure_rows
 from ui.compare.verdict import differences_csv, rival_rows, shown_parts
@@ -332,9 +331,6 @@ def test_the_method_is_said_with_what_was_held_out() -> None:
         "saw: all of the held-out text, because there are fewer than 20 documents of its file type "
         "and script. This flatters."
     )
-    old = bpe.Corpus(("a", "b"), ("x", "x"), places=(Place(0, 1), Place(9, 2)))
-    old = replace(old, how=HeldOut("block", 1, 1.0))
-    assert "An earlier version held out blocks of lines" in divide_units(old).method
     counts = bpe.Corpus.from_word_counts({"hug": 3, "ugg": 4})
     assert "2 groups of words" in divide_units(counts).method
 
@@ -349,7 +345,6 @@ def test_the_method_is_said_with_what_was_held_out() -> None:
         (HeldOut("document", 9, 1.0), "On held-out ends of documents it has seen"),
         (HeldOut("folder:2", 30, 0.0), "On folders it has never seen"),
         (HeldOut("column:<b>", 30, 0.0), "On text with values of “<b>” it has never seen"),
-        (HeldOut("block", 30, 1.0), "On held-out text"),
         (HeldOut("word", 30, 0.0), "On held-out text"),
     ],
 )

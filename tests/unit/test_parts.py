@@ -236,11 +236,11 @@ def test_the_units_are_documents_or_what_was_held_out_together() -> None:
     _, stretches = bpe.Corpus.from_documents([PROSE * 900, RUSSIAN * 900, CODE * 900]).split(0.2)
     assert len(stretches.documents) == 6
     assert divide_units(stretches).n_units == 3
-    # Pieces of one document, as earlier versions held them out, are one unit, too.
-    old = bpe.Corpus(
+    # Pieces of one document are one unit, too.
+    pieces = bpe.Corpus(
         ("a", "b", "c"), ("x", "x", "y"), places=(Place(0, 1), Place(9, 2), Place(0, 1))
     )
-    assert divide_units(old).unit_of_block.tolist() == [0, 1]
+    assert divide_units(pieces).unit_of_block.tolist() == [0, 1]
 
 
 def test_strata_of_few_units_are_one_stratum() -> None:

@@ -149,14 +149,6 @@ def test_an_invalid_entry_is_reported_as_damage(
         load_run(run_id)
 
 
-def test_a_run_of_an_earlier_version_is_refused_in_a_sentence(store: Path) -> None:
-    run_id = store_run(Trained("Hugs", hugs(), NOTHING))
-    (store / run_id / ENTRY).rename(store / run_id / "details.json")
-    write_manifest(store / run_id)
-    with pytest.raises(bpe.FormatError, match=r"by an earlier version .* Train again\."):
-        load_run(run_id)
-
-
 def test_the_name_of_a_run_is_read_without_loading_the_run(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -187,7 +187,6 @@ def judge(
         flatters,
         _on_folders(stored, gain, members, place) if where == HELD_OUT else "",
         CANNOT_TELL if how is not None and how.share_within == 1 else "",
-        flattery(how) if how is not None and how.by == "block" else "",
         disagreement(gain) if fair else "",
         uncovered_words(comparison, other=other, place=place),
     )
@@ -247,7 +246,7 @@ def _newness(stored: StoredRun, corpus: Corpus, where: str) -> None:
     figures: list[tuple[str, str, Sequence[tuple[str, str]]]] = [
         (f"{n:,}", _units_named(how, n), ())
     ]
-    if how is not None and how.share_within and how.by != "block":
+    if how is not None and how.share_within:
         flatters = [("this share", f"{flattery(how)} Training has seen the rest of them.")]
         figures.append((f"{how.share_within:.0%}", "from documents trained on", flatters))
     if (unseen := unseen_on(stored, corpus)) is not None:
@@ -276,7 +275,7 @@ def _units_named(how: HeldOut | None, n: int) -> str:
         return unit_noun(None, n)
     if how.by == "file":
         return f"{unit_noun(how, n)} of your own"
-    if how.share_within == 1 and how.by != "block":
+    if how.share_within == 1:
         return f"{unit_noun(how, n)} with held-out ends"
     whole = "" if how.share_within else ", whole"
     return f"{unit_noun(how, n)} held out{whole}"

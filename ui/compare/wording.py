@@ -373,7 +373,7 @@ def text_words(where: str, how: HeldOut | None) -> str:
     >>> text_words(HELD_OUT, HeldOut("file", n_units=30, share_within=0.0))
     'On your own files'
     """
-    if how is None or not where.endswith(HELD_OUT) or how.by in ("word", "block"):
+    if how is None or not where.endswith(HELD_OUT) or how.by == "word":
         return f"On {where}"
     sample = SAMPLE_OF if where.startswith(SAMPLE_OF) else ""
     if how.by == "file":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -51,15 +51,11 @@ _NOT_WORTH_IT: Final = 0.01
 """A gain in bytes per token below this is small for twice the text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Divisible:
-    """The text of a run, to be divided into parts."""
-
-    read: Callable[[], tuple[Corpus, Corpus]]
-    """Returns the training text and the held-out text; raises BpeError."""
+ReadParts = Callable[[], tuple[Corpus, Corpus]]
+"""Returns the training text and the held-out text of a run; raises BpeError."""
 
 
-def stored_text(stored: StoredRun, uploaded: Corpus | None) -> Divisible | str:
+def stored_text(stored: StoredRun, uploaded: Corpus | None) -> ReadParts | str:
     """Return the text that a run was trained on, or a sentence on why there is none.
 
     Only the beginning of a long text is kept with its run; the rest is at hand if it is the corpus
@@ -75,7 +71,7 @@ def stored_text(stored: StoredRun, uploaded: Corpus | None) -> Divisible | str:
                 "This run was trained on words with their counts, and only text can be divided "
                 "into parts."
             )
-        return Divisible(lambda: (kept.corpus, stored.held_out))
+        return lambda: (kept.corpus, stored.held_out)
     if uploaded is None or corpus is None or uploaded.sha256 != corpus.sha256:
         return (
             f"The text of this run, {size_text(run.corpus_bytes)}, is not kept whole. Upload it on "
@@ -91,7 +87,7 @@ def stored_text(stored: StoredRun, uploaded: Corpus | None) -> Divisible | str:
     def read() -> tuple[Corpus, Corpus]:
         return divide(uploaded.read(), share, corpus.origin.held_out_by)
 
-    return Divisible(read)
+    return read
 
 
 def _command(stored: StoredRun) -> str:
@@ -104,11 +100,11 @@ def checking(stored: StoredRun) -> Status[Progress, Checked] | None:
     return queue.find(CHECK, _work_id(stored))
 
 
-def begin_checking(stored: StoredRun, text: Divisible) -> None:
+def begin_checking(stored: StoredRun, read: ReadParts) -> None:
     """Begin to train on parts of a run's text, with its settings. Raises TooMuchWorkError."""
 
     def work(task: Task[Progress]) -> Checked:
-        training, held_out = text.read()
+        training, held_out = read()
         run = stored.run
         # A training that was cancelled has fewer tokens than were wanted.
         config = replace(run.config, vocab_size=run.tokenizer.vocab_size)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import gzip
 import math
-import os
 import zlib
 from collections import deque
 from collections.abc import Callable
@@ -140,10 +139,6 @@ def read_base(folder: Path) -> Tokenizer:
 ENTRY: Final = "entry.json.gz"
 ENTRY_DAMAGE: Final = (*ARRAY_DAMAGE, RecursionError, zlib.error, BpeError)
 """What reading a damaged entry raises, and using its values."""
-
-
-class EarlierFormatError(BpeError):
-    """A folder has no entry: earlier versions stored it as several files."""
 
 
 class Compositions(NamedTuple):
@@ -358,7 +353,7 @@ def write_entry(folder: Path, entry: StoredEntry) -> None:
 
 
 def read_entry(folder: Path) -> StoredEntry:
-    """Return the entry in a run's folder; raises EarlierFormatError, or one of ENTRY_DAMAGE.
+    """Return the entry in a run's folder; raises one of ENTRY_DAMAGE.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -366,8 +361,6 @@ def read_entry(folder: Path) -> StoredEntry:
     ...     read_entry(Path(folder)).held_out.documents
     ('hug',)
     """
-    if not os.path.lexists(folder / ENTRY):
-        raise EarlierFormatError
     return msgspec.json.decode(gzip.decompress(read_checked(folder, ENTRY)), type=StoredEntry)
 
 
@@ -677,11 +670,6 @@ def _read(run_id: str, folder: Path) -> StoredRun:
         raise NewerFormatError(
             "The run stored at this address was stored by a newer version of BPE Explorer. Update "
             "BPE Explorer to open it."
-        ) from error
-    except EarlierFormatError as error:
-        raise FormatError(
-            "The run stored at this address was stored by an earlier version of BPE Explorer, "
-            "which this one does not read. Train again."
         ) from error
     # The archive's own message names a path on the server, which visitors must not see.
     except ENTRY_DAMAGE as error:
