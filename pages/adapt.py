@@ -12,7 +12,7 @@ from ui.corpus import fill_corpus_once
 from ui.look import tooltip
 from ui.shell import choose_one, follow, followed_job, frame
 from ui.storage import StoredRun
-from ui.work import JobStatus
+from ui.work import Training
 
 EXTEND, SHRINK, REPLACE = "Extend", "Shrink", "Replace"
 WHAT: Final = {
@@ -22,7 +22,7 @@ WHAT: Final = {
 }
 
 
-def draw(stored: StoredRun, job: JobStatus | None) -> None:
+def draw(stored: StoredRun, job: Training | None) -> None:
     fill_corpus_once(stored)
     mode = choose_one("What to do", list(WHAT), key="adapt")
     st.markdown(f":gray[:small[{WHAT[mode]}]]")

@@ -17,10 +17,10 @@ from ui.train import (
     show_heading,
     show_result,
 )
-from ui.work import JobStatus
+from ui.work import Training
 
 
-def show_outcome(job: JobStatus | None, open_run: StoredRun | None) -> DeltaGenerator | None:
+def show_outcome(job: Training | None, open_run: StoredRun | None) -> DeltaGenerator | None:
     """Draw the training or its result; return the place of the result's heading."""
     # The card of a training and the result have separate places: in a shared one, Streamlit would
     # show parts of the old card among those of the new one until the script has ended.

@@ -23,6 +23,7 @@ from ui.storage import BaseName, CorpusOrigin, Extension, Trained, load_run
 from ui.work import Task, TrainingReport, UnknownWorkError, jobs, queue
 from ui.work.jobs import (
     CURVE_POINTS,
+    StoredTraining,
     TrainingRequest,
     TrainingStep,
     merges_a_second,
@@ -78,7 +79,7 @@ def submit(
 def test_a_job_trains_on_one_part_and_stores_the_other_with_the_run(shelf: Shelf) -> None:
     status = wait_until(jobs, submit())
     assert status.state == "finished"
-    title, run, held_out = shelf.runs[str(status.run_id)]
+    title, run, held_out = shelf.runs[status.id]
     assert title == "Rhymes"
     assert run.tokenizer.vocab_size == CONFIG.vocab_size
     training, expected_held_out = LINES.split(0.1, seed=0)
@@ -95,14 +96,15 @@ def test_a_job_extends_a_tokenizer(shelf: Shelf) -> None:
         jobs.submit(LINES, (extension, base), title="Rhymes", held_out_share=0.1, origin=ORIGIN),
     )
     assert status.state == "finished"
-    _, run, _ = shelf.runs[str(status.run_id)]
+    _, run, _ = shelf.runs[status.id]
     assert run.base == base
     assert run.tokenizer.vocab_size == base.vocab_size + 5
     assert shelf.base == extension.base
 
 
 def test_a_finished_job_has_its_last_progress_and_a_falling_curve(shelf: Shelf) -> None:
-    report = wait_until(jobs, submit()).report
+    report = wait_until(jobs, submit()).progress
+    assert report is not None
     assert report.progress is not None
     assert report.done == report.of == 270 - 257
     tokens = [point.corpus_tokens for point in report.curve]
@@ -154,7 +156,7 @@ def test_a_running_job_that_is_cancelled_keeps_the_merges_so_far(
     at_a_merge.put(lambda: jobs.cancel(job))
     status = wait_until(jobs, job)
     assert status.state == "cancelled"
-    _, run, _ = shelf.runs[str(status.run_id)]
+    _, run, _ = shelf.runs[status.id]
     assert run.stop_reason == "cancelled"
     assert len(run.merges) < SLOW_CONFIG.vocab_size - 257
 
@@ -167,7 +169,7 @@ def test_a_job_that_is_cancelled_before_its_first_merge_stores_no_run(
     monkeypatch.setattr("ui.work.jobs.train", lambda *_, **__: nothing)
     status = wait_until(jobs, submit())
     assert status.state == "cancelled"
-    assert status.run_id is None
+    assert status.result is None
     assert not shelf.runs
 
 
@@ -176,9 +178,9 @@ def test_a_job_with_an_impossible_vocabulary_size_fails_with_the_reason(
 ) -> None:
     status = wait_until(jobs, submit(config=bpe.TrainingConfig(vocab_size=100)))
     assert status.state == "failed"
-    assert status.error is not None
-    assert "257" in status.error
-    assert status.run_id is None
+    assert status.problem is not None
+    assert "257" in status.problem
+    assert status.result is None
 
 
 class WatchedCorpus(bpe.Corpus):
@@ -207,7 +209,7 @@ def test_an_ended_job_releases_its_corpus(shelf: Shelf) -> None:
     for job in (first, finished, failed, submit()):
         wait_until(jobs, job)
     assert [ref() for ref in seen] == [None] * 3
-    assert jobs.status(cancelled).title == "Rhymes"
+    assert jobs.status(cancelled).about == "Rhymes"
 
 
 # What is large is trained on in a process
@@ -228,14 +230,15 @@ def in_process(store: Path, monkeypatch: pytest.MonkeyPatch, emptied_queue: None
 @pytest.mark.slow
 def test_a_process_trains_the_same_run_and_reports_progress(in_process: Path) -> None:
     status = wait_until(jobs, submit())
-    assert (status.state, status.error) == ("finished", None)
-    assert status.report.curve
-    assert status.report.progress is not None
+    assert (status.state, status.problem) == ("finished", None)
+    assert status.progress is not None
+    assert status.progress.curve
+    assert status.progress.progress is not None
     training, held_out = LINES.split(0.1)
     stored = load_run(status.id)
     assert stored.run.tokenizer == bpe.train(training, CONFIG).tokenizer
     assert (stored.held_out, stored.title) == (held_out, "Rhymes")
-    assert status.report.training_bytes == training.n_bytes
+    assert status.progress.training_bytes == training.n_bytes
     assert left_on_disk(in_process) == []
 
 
@@ -245,7 +248,7 @@ def test_a_process_extends_a_tokenizer(in_process: Path) -> None:
     hostile = ("<b>\u202e\0", "New\u2028York", "'; --")
     extension = Extension(BaseName("file-x", "<b>\u202e"), 7, hostile, ("ff00",), ("20687567",))
     job = jobs.submit(LINES, (extension, base), title="Rhymes", held_out_share=0.1, origin=ORIGIN)
-    assert wait_until(jobs, job).error is None
+    assert wait_until(jobs, job).problem is None
     stored = load_run(job)
     assert (stored.run.base, stored.base) == (base, extension.base)
 
@@ -257,7 +260,7 @@ def test_a_cancelled_process_keeps_the_merges_so_far(
     job = submit(SLOW, SLOW_CONFIG)
     at_a_merge.put(lambda: jobs.cancel(job))
     status = wait_until(jobs, job)
-    assert (status.state, status.run_id) == ("cancelled", job)
+    assert (status.state, status.result) == ("cancelled", StoredTraining(job, was_cancelled=True))
     assert 0 < len(load_run(job).run.merges) < SLOW_CONFIG.vocab_size - 257
     assert left_on_disk(in_process) == []
 
@@ -275,7 +278,7 @@ def test_a_killed_process_is_an_error_that_loses_nothing_else(
     following = submit()
     status = wait_until(jobs, job)
     assert status.state == "failed"
-    assert "stopped by the system" in str(status.error)
+    assert "stopped by the system" in str(status.problem)
     assert wait_until(jobs, following).state == "finished"
     assert left_on_disk(in_process) == []
 
@@ -317,7 +320,7 @@ def test_a_training_that_an_earlier_server_ended_is_known_by_its_run() -> None:
     wait_until(jobs, job)
     queue.clear()
     status = jobs.status(job)
-    assert (status.state, status.run_id) == ("finished", job)
+    assert (status.state, status.result) == ("finished", StoredTraining(job, was_cancelled=False))
     with pytest.raises(UnknownWorkError, match="probably restarted"):
         jobs.status("f" * 32)
 
@@ -355,7 +358,9 @@ def test_settings_that_change_the_alphabet_have_no_ribbon() -> None:
         bpe.TrainingConfig(270, alphabet="seen"),
         bpe.TrainingConfig(270, picky=0.9),
     ):
-        assert wait_until(jobs, submit(config=config)).report.ribbon is None
+        report = wait_until(jobs, submit(config=config)).progress
+        assert report is not None
+        assert report.ribbon is None
 
 
 def test_a_long_curve_is_thinned_out(shelf: Shelf) -> None:
@@ -363,10 +368,11 @@ def test_a_long_curve_is_thinned_out(shelf: Shelf) -> None:
     # With this many merges requested, points are further apart than reports.
     config = bpe.TrainingConfig(vocab_size=200_000, pretokenizer="whitespace")
     status = wait_until(jobs, submit(bpe.Corpus.from_text(text), config, share=0))
-    assert status.report.progress is not None
-    done = [point.merges_done for point in status.report.curve]
+    assert status.progress is not None
+    assert status.progress.progress is not None
+    done = [point.merges_done for point in status.progress.curve]
     assert len(done) > 3
-    spacing = status.report.progress.merges_wanted // CURVE_POINTS
+    spacing = status.progress.progress.merges_wanted // CURVE_POINTS
     gaps = [later - earlier for earlier, later in pairwise(done)]
     assert min(gaps) >= spacing > 100
 
@@ -440,8 +446,9 @@ def test_waiting_for_the_compiler_adds_no_point_to_the_curve(
 
     monkeypatch.setattr("ui.work.jobs.train", train_after_a_wait)
     status = wait_until(jobs, submit())
-    assert status.report.curve
-    assert all(point.corpus_tokens > 0 for point in status.report.curve)
+    assert status.progress is not None
+    assert status.progress.curve
+    assert all(point.corpus_tokens > 0 for point in status.progress.curve)
 
 
 def test_reports_hold_each_merge_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -230,8 +230,8 @@ def test_trainings_are_logged_without_title_or_id_or_error_text(
     status = wait_until(jobs, job_id)
     assert status.state == ("finished" if error is None else "failed")
     if outcome == "TrainingStoppedError":
-        assert "RuntimeError" in str(status.error)
-        assert SECRET not in str(status.error)
+        assert "RuntimeError" in str(status.problem)
+        assert SECRET not in str(status.problem)
     assert SECRET not in log.text
     assert job_id not in log.text
     started, ended = [line for line in log.lines if line["event"].startswith("training")]

@@ -34,7 +34,8 @@ from ui.shell.open_run import (
 )
 from ui.storage import SAMPLE_RUN_ID, StoredRun, Trained, load_run, run_store, store_run
 from ui.storage.run_store import RunNotFoundError
-from ui.work import JobStatus
+from ui.work import Status, Training, jobs
+from ui.work.jobs import StoredTraining
 
 
 @pytest.fixture(autouse=True)
@@ -273,21 +274,24 @@ def test_a_form_without_a_kept_corpus_says_so_only_after_it_had_one() -> None:
 # A training stays in the address of its page until its end was shown
 
 
+STORED = StoredTraining("run", was_cancelled=False)
+
+
 @pytest.mark.parametrize(
     ("job", "noted", "opened"),
     [
-        (JobStatus("job", "rhyme", "queued"), ["job"], []),
-        (JobStatus("job", "rhyme", "running"), ["job"], []),
-        (JobStatus("job", "rhyme", "finished", run_id="run"), [None], ["run"]),
-        (JobStatus("job", "rhyme", "cancelled", run_id="run"), [None], ["run"]),
-        (JobStatus("job", "rhyme", "cancelled"), [None], []),
-        (JobStatus("job", "rhyme", "failed", error="too small"), ["job"], []),
-        (JobStatus("job", "", "unknown", error="no job"), [None], []),
+        (Status(jobs.TRAIN, "job", "queued"), ["job"], []),
+        (Status(jobs.TRAIN, "job", "running"), ["job"], []),
+        (Status(jobs.TRAIN, "job", "finished", result=STORED), [None], ["run"]),
+        (Status(jobs.TRAIN, "job", "cancelled", result=STORED), [None], ["run"]),
+        (Status(jobs.TRAIN, "job", "cancelled"), [None], []),
+        (Status(jobs.TRAIN, "job", "failed", problem="too small"), ["job"], []),
+        (Status(jobs.TRAIN, "job", "unknown", problem="no job"), [None], []),
         (None, [], []),
     ],
 )
 def test_each_status_of_a_job_is_followed(
-    job: JobStatus | None,
+    job: Training | None,
     noted: list[str | None],
     opened: list[str],
     monkeypatch: pytest.MonkeyPatch,

@@ -44,7 +44,7 @@ from ui.run import show_failure, training_outcome, watch_training
 from ui.shell import FieldLimits, action_row, address, show_missing, whole_number, workspace
 from ui.storage import Extension, StoredRun, extended_title
 from ui.tokenizers import shelf
-from ui.work import JobStatus
+from ui.work import Training
 
 _FIRST_TOKENS: Final = 1_000
 _LIMITS: Final = FieldLimits(
@@ -141,7 +141,7 @@ def _choose_size(base: shelf.Base, first: int) -> int | None:
     return n_tokens
 
 
-def draw_extending(stored: StoredRun, job: JobStatus | None) -> None:
+def draw_extending(stored: StoredRun, job: Training | None) -> None:
     """Draw the forms next to the job or its result, and the open run if it is an extended one."""
     is_live = job is not None and job.is_live
     is_extended = stored.run.given_base is not None and bool(list_new_ids(stored.run))
@@ -157,7 +157,7 @@ def draw_extending(stored: StoredRun, job: JobStatus | None) -> None:
         _draw_run(stored)
 
 
-def _show_outcome(job: JobStatus | None, stored: StoredRun) -> None:
+def _show_outcome(job: Training | None, stored: StoredRun) -> None:
     if job is not None and job.is_live:
         watch_training(job.id)
         st.empty()

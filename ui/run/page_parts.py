@@ -35,7 +35,7 @@ from ui.host import cached, fragment
 from ui.look import CONFIG, charts, counted, plain_markdown, size_text
 from ui.shell import frame
 from ui.storage import StoredRun, load_run
-from ui.work import JobStatus, TrainingReport, duration, jobs
+from ui.work import Training, TrainingReport, duration, jobs
 
 TRAINING, HELD_OUT = "Training text", "Held out"
 _MAX_FILES: Final = 12
@@ -350,16 +350,16 @@ def training_outcome(*, is_live: bool) -> Generator[None]:
         end_in_view(is_live=is_live, within=_OUTCOME, key="end_in_view")
 
 
-def show_failure(job: JobStatus | None, *, failed: str, cancelled: str) -> None:
+def show_failure(job: Training | None, *, failed: str, cancelled: str) -> None:
     """Draw why a training ended without a run, if it did, in the words for either case."""
-    if job is None or job.run_id is not None:
+    if job is None or job.result is not None:
         return
     if job.state == "failed":
-        st.error(f"{failed} {plain_markdown(job.error or '', 1_000)}")
+        st.error(f"{failed} {plain_markdown(job.problem or '', 1_000)}")
     elif job.state == "cancelled":
         st.info(cancelled)
     elif job.state == "unknown":
-        st.warning(plain_markdown(job.error or "", 600))
+        st.warning(plain_markdown(job.problem or "", 600))
 
 
 @fragment(run_every=_SECONDS_BETWEEN_LOOKS)
@@ -380,30 +380,30 @@ def watch_training(job_id: str) -> None:
                 key="cancel",
                 disabled=status.is_stopping,
             )
-        st.markdown(f":gray[{plain_markdown(status.title)}]")
-        progress = status.report.progress
+        st.markdown(f":gray[{plain_markdown(status.about)}]")
+        report = status.progress or TrainingReport()
+        progress = report.progress
         if progress is None or progress.seconds_compiling is not None:
             st.progress(0.0)
             st.markdown(_before_first_merge(status, progress))
         else:
-            _show_progress(status.report, progress)
+            _show_progress(report, progress)
         st.markdown(
             ":gray[You can leave this page. Training continues, and this address brings you back.]"
         )
 
 
-def _before_first_merge(status: JobStatus, progress: TrainingProgress | None) -> str:
+def _before_first_merge(status: Training, progress: TrainingProgress | None) -> str:
     if progress is not None:
         seconds = progress.seconds_compiling
         return f"Compiling the engine, once on this machine: {seconds:.0f} s so far."
     if status.state == "running":
-        n_bytes = status.report.training_bytes
+        n_bytes = status.progress.training_bytes if status.progress else 0
         size = f" of {size_text(n_bytes)}" if n_bytes else ""
         return f"Counting the pre-tokens{size}."
-    others = status.queue_position
-    if not others:
+    if not status.n_ahead:
         return "Your training run is next."
-    return f"Waiting: {counted(others, 'training run')} before yours."
+    return f"Waiting: {counted(status.n_ahead, 'training run')} before yours."
 
 
 def _show_progress(report: TrainingReport, progress: TrainingProgress) -> None:

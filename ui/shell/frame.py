@@ -177,9 +177,9 @@ def _hold_finished_run() -> None:
         return
     # Train reports these errors.
     with suppress(BpeError):
-        run_id = jobs.status(job_id).run_id
-        if run_id is not None:
-            remember_run(load_run(run_id))
+        stored = jobs.status(job_id).result
+        if stored is not None:
+            remember_run(load_run(stored.run_id))
 
 
 def _guard_cold_link(title: str) -> None:

@@ -37,7 +37,7 @@ from ui.storage import (
     note_opened,
     rename_run,
 )
-from ui.work import JobStatus, UnknownWorkError, jobs
+from ui.work import Status, Training, UnknownWorkError, jobs
 
 _MAX_ID_LENGTH = 100_000
 """An id this long is reported as unknown, not ignored."""
@@ -125,7 +125,7 @@ class Followed:
     """That of the training last started or returned to; None once its end has been shown."""
 
 
-def followed_job() -> JobStatus | None:
+def followed_job() -> Training | None:
     """Return the training in the address, else this session's last training, or None.
 
     If the server does not know it, its state is "unknown".
@@ -138,16 +138,16 @@ def followed_job() -> JobStatus | None:
     try:
         return jobs.status(job_id)
     except UnknownWorkError as error:
-        return JobStatus(job_id, "", "unknown", error=str(error))
+        return Status(jobs.TRAIN, job_id, "unknown", problem=str(error))
 
 
-def follow(job: JobStatus | None) -> None:
+def follow(job: Training | None) -> None:
     """Keep a training in the address while the page shows it, and open its run at the end."""
     if job is None:
         return
-    if job.run_id is not None:
+    if job.result is not None:
         note_training(None)
-        open_run(job.run_id)
+        open_run(job.result.run_id)
     else:
         note_training(job.id if job.is_live or job.state == "failed" else None)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         stopper,
     )
     from ui.work.jobs import (
-        JobStatus,
+        Training,
         TrainingReport,
         call_apart,
         duration,

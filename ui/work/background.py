@@ -22,7 +22,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from bpe_core.errors import BpeError
 from ui.host import event, log_unforeseen, server_cache
 
-State = Literal["queued", "running", "finished", "cancelled", "failed"]
+State = Literal["queued", "running", "finished", "cancelled", "failed", "unknown"]
+"""Only a training is "unknown": the address names it, and this server does not know it."""
 
 Result = TypeVar("Result")
 """The result of a piece of work."""
@@ -73,19 +74,19 @@ class Status(Generic[Step, Result]):
 
     kind: WorkKind[Step, Result]
     id: str
-    about: str
-    """A description, as passed to `begin`."""
     state: State
-    n_ahead: int
+    about: str = ""
+    """A description, as passed to `begin`."""
+    n_ahead: int = 0
     """The number of pieces of its kind ahead of it, the running one included; 0 once it runs. It
     grows if another visitor's turn comes first."""
-    progress: Step | None
-    is_stopping: bool
+    progress: Step | None = None
+    is_stopping: bool = False
     """Whether it is cancelled but has not ended yet."""
-    elapsed_seconds: float
+    elapsed_seconds: float = 0.0
     """Since it began to run; once it has ended, the time it took."""
-    result: Result | None
-    problem: str | None
+    result: Result | None = None
+    problem: str | None = None
     """What went wrong, as a sentence for the visitor; None unless it failed."""
 
     @property

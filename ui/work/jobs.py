@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from bpe_core.adapting import extend
 from bpe_core.comparison import measure_newness, split_by_folder
@@ -38,7 +38,16 @@ from ui.storage import (
     store_run_to_show,
     write_base,
 )
-from ui.work.background import Result, State, Step, Task, UnknownWorkError, Work, WorkKind, queue
+from ui.work.background import (
+    Result,
+    Status,
+    Step,
+    Task,
+    UnknownWorkError,
+    Work,
+    WorkKind,
+    queue,
+)
 
 CURVE_POINTS = 400
 # The rate of merges is measured over the last few seconds, because the first merges are slowest.
@@ -437,29 +446,7 @@ class TrainingStoppedError(BpeError):
     """A training run ended with an unexpected error."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobStatus:
-    """A snapshot of a training run."""
-
-    id: str
-    title: str
-    state: State | Literal["unknown"]
-    """"unknown" if the server has no training with this id."""
-    queue_position: int = 0
-    """The number of training runs ahead of it; 0 once it runs."""
-    report: TrainingReport = field(default_factory=TrainingReport)
-    is_stopping: bool = False
-    """Whether it is cancelled but has not ended yet."""
-    error: str | None = None
-    """What went wrong, as a sentence for the visitor; None unless it failed or is unknown."""
-    run_id: str | None = None
-    """The id of the stored run; None until then. A cancelled training's run has the merges so far.
-    """
-
-    @property
-    def is_live(self) -> bool:
-        """Whether it is queued or running."""
-        return self.state in ("queued", "running")
+Training = Status[TrainingReport, StoredTraining]
 
 
 def submit(
@@ -505,32 +492,25 @@ def submit(
     return request.id
 
 
-def status(job_id: str) -> JobStatus:
+def status(job_id: str) -> Training:
     """Return a snapshot of a training run; raise `UnknownWorkError` for an unknown id.
 
-    One that ended before the server was started is known if it has a run.
+    One that ended before the server was started is known if it has a run. A cancelled training's
+    run has the merges so far.
     """
     try:
         found = queue.status(TRAIN, job_id)
     except UnknownWorkError:
         if is_stored(job_id):
             # An earlier server stored its run.
-            return JobStatus(job_id, title="", state="finished", run_id=job_id)
+            stored = StoredTraining(job_id, was_cancelled=False)
+            return Status(TRAIN, job_id, "finished", result=stored)
         raise UnknownWorkError(
             "The server no longer knows this training: it was probably restarted. Your text "
             "and settings are still in the form. Begin again."
         ) from None
-    stored = found.result
-    return JobStatus(
-        id=job_id,
-        title=found.about,
-        state="cancelled" if stored is not None and stored.was_cancelled else found.state,
-        queue_position=found.n_ahead,
-        report=found.progress or TrainingReport(),
-        is_stopping=found.is_stopping,
-        error=found.problem,
-        run_id=None if stored is None else stored.run_id,
-    )
+    was_cancelled = found.result is not None and found.result.was_cancelled
+    return replace(found, state="cancelled") if was_cancelled else found
 
 
 def cancel(job_id: str) -> None:
