@@ -3,7 +3,7 @@
 In: numbers, a token's bytes, or what is known of a run. Out: Plotly figures in the colours of the
 theme, and labels that are safe to show.
 
-Open `labels` first, then `chart_style`. `charts` draws axes, and what several pages share.
+Open `labels` first, then `charts`: palettes, axes, and what several pages share.
 """
 
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from ui.look import charts
-    from ui.look.chart_style import (
+    from ui.look.charts import (
         BAR_PITCH,
         CONFIG,
         CURVE_WIDTH,
@@ -25,25 +25,23 @@ if TYPE_CHECKING:
         Palette,
         Theme,
         columns,
+        counts_axis,
         empty_figure,
         escaped,
-        mark_step,
-        name_rows,
-        set_axis,
-        shorten_end,
-        shorten_start,
-        told_apart,
-    )
-    from ui.look.charts import (
-        counts_axis,
         label_ends,
         label_right,
+        mark_step,
         merges_axis,
         name_base_axis,
+        name_rows,
         name_value_axis,
         power_ticks,
         ranks_axis,
+        set_axis,
+        shorten_end,
+        shorten_start,
         tokens_axis,
+        told_apart,
         value_axis,
     )
     from ui.look.labels import (
