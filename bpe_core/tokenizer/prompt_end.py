@@ -119,30 +119,22 @@ def _continuations(
     n_before = max(0, len(ids) - len(of_word))
     tokens, numbers, longest = _sorted_tokens(own)
     for start in range(max(0, len(word) - longest + 1), len(word)):
-        try:
-            first = own.encoder.word_ids[word[:start].decode()]
-        except UnicodeDecodeError:
-            first = of_word[: _covered(own, of_word, start)]
         begin = word[start:]
         low = bisect_left(tokens, begin)
         high = bisect_left(tokens, begin + b"\xff", low)
         longer = sorted((numbers[at], tokens[at][len(begin) :]) for at in range(low, high))
+        if not any(rest for _, rest in longer):
+            continue
+        try:
+            first = own.encoder.word_ids[word[:start].decode()]
+        except UnicodeDecodeError:  # within a character, whose first bytes are not a text
+            first = ()
         yield _as_texts(rest for _, rest in longer if rest), n_before + _common(of_word, first)
     marks = _MARKS if own.pretokenizer.normalizer is not None else ()
     yield iter((*_MOVING, *marks)), 0
     added = [token for token in {*allowed, *(each.text for each in own.added)} if len(token) > 1]
     rest = (token[n:] for token in added for n in range(1, len(token)) if tail.endswith(token[:n]))
     yield rest, 0
-
-
-def _covered(own: Tokenizer, ids: Sequence[int], n_bytes: int) -> int:
-    """Return how many of the tokens end within the first bytes."""
-    end = 0
-    for n, id in enumerate(ids):
-        end += len(own.table.content[id])
-        if end > n_bytes:
-            return n
-    return len(ids)
 
 
 def _as_texts(pieces: Iterator[bytes]) -> Iterator[str]:
