@@ -136,7 +136,7 @@ def read_merge_lines(merges: bytes) -> list[tuple[str, str]]:
 def printable_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[str, str]]]:
     """Return the vocabulary as printable text -> id, and the merges as pairs of such texts.
 
-    Special tokens are written unchanged. Raises `ConfigError` if two tokens would be written the
+    Added tokens are written unchanged. Raises `ConfigError` if two tokens would be written the
     same way, if there is an end-of-word marker, or if the base is characters.
 
     >>> tokenizer = Tokenizer(
@@ -150,7 +150,7 @@ def printable_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[st
             "This format holds only byte tokens without an end-of-word marker. Save this tokenizer "
             "in the native format, or train with base='bytes' and end_of_word=None."
         )
-    special = {id: text for text, id in tokenizer.special_tokens.items()}
+    special = {id: text for text, id in tokenizer.table.special_tokens.items()}
     written = {id: special.get(id) or to_printable(token) for id, token in tokenizer.vocab.items()}
     ids = ids_by_text(dict(sorted(written.items())))
     return ids, [(written[left], written[right]) for left, right, _ in tokenizer.table.triples]

@@ -22,7 +22,7 @@ from bpe_core.formats import (
     tiktoken_file,
     transformers_folder,
 )
-from bpe_core.formats.description import check_not_overruled
+from bpe_core.formats.description import Description, check_not_overruled
 from bpe_core.formats.folder_files import (
     FORMATS,
     choose_format,
@@ -100,27 +100,38 @@ def loads(
     >>> loads(dumps(tokenizer, "native")) == tokenizer
     True
     """
-    return read_merges(files, pretokenizer, special_tokens)
+    from bpe_core.formats.opening.engines import build_tokenizer
+
+    return _build(build_tokenizer, files, pretokenizer, special_tokens)
 
 
 def read_merges(
     files: Mapping[str, bytes],
     pretokenizer: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
-    *,
-    across_words: bool = False,
 ) -> Tokenizer:
-    """Build a tokenizer as `loads` does; `across_words` is as for `build_tokenizer`."""
+    """Build the tokenizer of a file's merges, which adapting changes; raises what `loads` raises.
+
+    Its special tokens are all added tokens.
+    """
+    from bpe_core.formats.opening.engines import build_merges
+
+    return _build(build_merges, files, pretokenizer, special_tokens)
+
+
+def _build(
+    build: Callable[[Description], Tokenizer],
+    files: Mapping[str, bytes],
+    pretokenizer: str | None,
+    special_tokens: Mapping[str, int] | None,
+) -> Tokenizer:
     # Imported when needed: writing a file needs no reader.
-    from bpe_core.formats.opening.engines import build_tokenizer
     from bpe_core.formats.opening.opening import read_description
 
     read = read_description(files, pretokenizer, special_tokens)
-    tokenizer = build_tokenizer(read, across_words=across_words)
-    if across_words:
-        tokenizer = tokenizer.adaptable
+    tokenizer = build(read)
     if read.names_cut or read.library == "tokenizers":
-        check_not_overruled(read.name, tokenizer, pretokenizer, special_tokens)
+        check_not_overruled(read.name, tokenizer.merged_by, pretokenizer, special_tokens)
     return tokenizer
 
 

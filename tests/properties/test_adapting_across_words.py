@@ -62,7 +62,7 @@ class Model(NamedTuple):
     @property
     def tokenizer(self) -> bpe.Tokenizer:
         """The merges of the model."""
-        return read_merges({"base.model": self.model}, across_words=True)
+        return read_merges({"base.model": self.model})
 
 
 @st.composite
@@ -144,7 +144,7 @@ def test_new_tokens_spelled_in_the_base_are_its_encoding(
     check_invariant(
         adapted, encode_by_sentencepiece(base.model, texts), encode_by_sentencepiece(model, texts)
     )
-    in_json = trace_ids(read_merges({"base.json": base.json}, across_words=True), run.tokenizer)
+    in_json = trace_ids(read_merges({"base.json": base.json}), run.tokenizer)
     written = adapted_files(in_json, {"base.json": base.json})["base.json"]
     check_invariant(
         in_json, encode_by_tokenizers(base.json, texts), encode_by_tokenizers(written, texts)
@@ -171,7 +171,7 @@ def test_characters_that_the_base_lacks_are_added_by_frequency(base: Model, text
     spelled = [[base.tokenizer.vocab[part] for part in run.new_tokens[id]] for id in added]
     assert [b"".join(parts).decode() for parts in spelled] == first
     assert all(len(part) == 1 for parts in spelled for part in parts)
-    in_json = trace_ids(read_merges({"base.json": base.json}, across_words=True), run.tokenizer)
+    in_json = trace_ids(read_merges({"base.json": base.json}), run.tokenizer)
     assert dict(in_json.parts) == run.new_tokens
     with TemporaryDirectory() as folder:
         bpe.save_run(run, f"{folder}/run.npz")

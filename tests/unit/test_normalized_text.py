@@ -186,3 +186,31 @@ def test_several_tokens_of_one_character_leave_all_but_the_last_empty() -> None:
     placed = tokenizer.segments(f"a {jamo}")
     assert [(each.start, each.end) for each in placed] == [(0, 1), (1, 2), (2, 2), (2, 2), (2, 5)]
     assert [each.byte_end - each.byte_start for each in placed] == [1, 1, 0, 0, 9]
+
+
+@pytest.mark.parametrize(
+    ("form", "texts"),
+    [
+        ("NFC", {"Ångström": True, "<think>": False}),  # one is looked for in the normalized text
+        ("NFD", {"ab": True, "bc": False}),  # one search would find another token in abc
+    ],
+)
+def test_load_reads_a_file_whose_added_tokens_are_found_in_any_text(
+    form: str, texts: dict[str, bool], tmp_path: Path
+) -> None:
+    described = json.loads(dumps(base_of(form), "huggingface")["tokenizer.json"])
+    for id, (text, normalized) in enumerate(texts.items(), SMALL.vocab_size):
+        described["added_tokens"].append(
+            {"id": id, "content": text, "special": False, "normalized": normalized}
+            | dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
+        )
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(described))
+    peer = tokenizers.Tokenizer.from_file(str(path))
+    loaded = bpe.load(path)
+    assert {each.text for each in loaded.added} >= {*texts}
+    for text in [*TEXTS, "A\u030angström Ångström <think>e\u0301</think>", "abc bcab abbc"]:
+        assert loaded.encode(text, "all") == peer.encode(text, add_special_tokens=False).ids
+    for format in ("huggingface", "native"):
+        assert loads(dumps(loaded, format)) == loaded
+    assert bpe.open_encoder(path).encoder == loaded

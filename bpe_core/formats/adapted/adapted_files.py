@@ -310,7 +310,7 @@ def model_file(
             for id, old in enumerate(old_ids)
         ],
     )
-    read = read_merges({name: written, **beside}, across_words=True)
+    read = read_merges({name: written, **beside})
     check_same(name, is_equal=reads_as(read, tokenizer))
     return written
 

@@ -106,7 +106,7 @@ def tokenizer_json(
                 "write."
             ) from None
     written = write_like(described, text)
-    read = read_merges({"tokenizer.json": written.encode(), **beside}, across_words=True)
+    read = read_merges({"tokenizer.json": written.encode(), **beside})
     check_same("tokenizer.json", is_equal=reads_as(read, adapted.tokenizer))
     return (mark + written).encode()
 

@@ -51,7 +51,7 @@ def open_base(
             return _published(known)
     described = read_files_at(path)
     with naming(path_or_name):
-        merges = read_merges(described, pretokenizer, special_tokens, across_words=True)
+        merges = read_merges(described, pretokenizer, special_tokens)
     files = {name: data for name, data in described.items() if not is_sidecar(name)}
     if path.is_file() and looks_like_gguf(described[path.name]):
         with mapped(path) as view:
@@ -77,5 +77,5 @@ def _published(name: str) -> BaseFiles:
         return BaseFiles(gpt2(), dumps(gpt2(), "gpt2"))
     files = {found.file_name: read_cached(found)}
     if found.file_name.endswith(".json"):
-        return BaseFiles(read_merges(files, across_words=True), files)
+        return BaseFiles(read_merges(files), files)
     return BaseFiles(extendable(open_published(found)), files)

@@ -137,12 +137,12 @@ def check_gguf(tokenizer: Tokenizer, written: bytes) -> None:
     """Raise `ConfigError` if a file does not read back as a tokenizer."""
     # Imported when needed: writing a file needs no reader.
     from bpe_core.formats.gguf.gguf_vocabulary import describe_gguf
-    from bpe_core.formats.opening.engines import build_tokenizer
+    from bpe_core.formats.opening.engines import build_merges
 
     try:
         cut = tokenizer.pretokenizer.name
         given = Given(FILE_NAME, written, pretokenizer=cut)
-        read = build_tokenizer(describe_gguf(given), across_words=True)
+        read = build_merges(describe_gguf(given))
     except BpeError as error:
         raise ConfigError(f"GGUF cannot express this tokenizer. {error}") from error
     if not reads_as(read, tokenizer):

@@ -31,7 +31,7 @@ from bpe_core.formats.huggingface import for_library, library_source, why_otherw
 from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
 from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer, encode_once
-from bpe_core.pretokenizers import found_in_one_search
+from bpe_core.pretokenizers import found_in_one_search, get_pretokenizer
 from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, find_plain_cut
 from bpe_core.unicode import to_printable
 
@@ -92,7 +92,7 @@ def build_encoder(chosen: Description) -> NamedEncoder:
 def run_here(read: Description) -> Tokenizer:
     """Build the tokenizer that runs here; raises `FormatError` with the reason if there is none."""
     if read.library == "bpe_core":
-        return build_tokenizer(read)
+        return build_merges(read)
     tokenizer = plain_tokenizer(read)
     cut, added = tokenizer.pretokenizer, tuple(read.added_tokens)
     if read.spaces is not None:
@@ -113,37 +113,45 @@ def run_here(read: Description) -> Tokenizer:
     return Tokenizer.from_table(tokenizer.table, cut.name, added, leaves_out=True)
 
 
-def build_tokenizer(described: Description, *, across_words: bool = False) -> Tokenizer:
-    """Build the plain tokenizer that encodes as a description says.
+def build_tokenizer(described: Description) -> Tokenizer:
+    """Build the plainest tokenizer that encodes as a description says.
 
     Added tokens become special tokens, so encoding with `allowed_special="all"` gives the ids that
-    `tokenizers` gives with `add_special_tokens=False`. With `across_words`, the merges alone are
-    returned where a tokenizer cannot do what is done before them, such as finding added tokens in
-    any text.
+    `tokenizers` gives with `add_special_tokens=False`. Where that would not, because the text is
+    changed before they are found, it has them as steps, as one of `open_encoder` has.
 
     Raises `FormatError` if there is none, and `MissingExtraError` for a custom pattern in a
     tokenizer.json if the `tokenizers` library, which checks those, is not installed.
     """
-    added = described.added_tokens
-    if described.spaces is not None and described.merges is not None:
-        merges = described.merges
+    if not has_steps(described):
+        return build_merges(described)
+    own, why_not = _exact_own(described)
+    if own is None:
+        raise FormatError(f"{why_not} Open it with bpe_core.open_encoder.")
+    return own
+
+
+def has_steps(described: Description) -> bool:
+    """Return True if a tokenizer finds tokens, or puts spaces, as no pre-tokenizer alone does."""
+    added, merges = described.added_tokens, described.merges
+    if merges is None:
+        return False
+    if described.spaces is not None:
         rights = (merges.vocab[right] for _, right, _ in merges.merges)
-        cut = find_plain_cut(merges.pretokenizer, rights, described.added_tokens, described.spaces)
-        if cut is None and not across_words:
-            raise FormatError(
-                "It merges across words and writes spaces as ▁, which a plain Tokenizer cannot do. "
-                "Open it with bpe_core.open_encoder, as bpe encode, decode, inspect and compare do."
-            )
-        tokenizer = plain_tokenizer(described)
-        return tokenizer if cut is None else Tokenizer.from_table(tokenizer.table, cut)
-    tokenizer = plain_tokenizer(described)
-    form = tokenizer.pretokenizer.normalizer
+        return find_plain_cut(merges.pretokenizer, rights, added, described.spaces) is None
     is_found_first = all(each.is_special and not each.is_normalized for each in added)
-    if form is not None and not is_found_first and not across_words:
-        raise FormatError(
-            f"It has a normalizer ({form.name}) and finds added tokens in any text, or in the "
-            f"normalized text. Open it with bpe_core.open_encoder."
-        )
+    return not is_found_first and get_pretokenizer(merges.pretokenizer).normalizer is not None
+
+
+def build_merges(described: Description) -> Tokenizer:
+    """Build the tokenizer of the merges, which adapting changes: with added tokens as special ones.
+
+    Raises what `build_tokenizer` raises.
+    """
+    tokenizer = plain_tokenizer(described)
+    if described.spaces is not None:
+        cut, added = tokenizer.pretokenizer.name, described.added_tokens
+        return Tokenizer.from_table(tokenizer.table, cut, added, described.spaces).adaptable
     if not found_in_one_search(described.added_tokens):
         raise FormatError(
             "Hugging Face's tokenizers looks for its added tokens in two steps, and one search "

@@ -29,8 +29,9 @@ from bpe_core.formats.json_files import looks_like_json, parse_json
 from bpe_core.formats.native import describe_native
 from bpe_core.formats.opening.engines import (
     build_encoder,
-    build_tokenizer,
+    build_merges,
     choose_engine,
+    has_steps,
     open_here,
 )
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
@@ -87,8 +88,10 @@ def open_as_merges(files: Mapping[str, bytes], *, pretokenizer: str | None = Non
     """
     read = read_description(files, pretokenizer)
     try:
-        tokenizer = build_tokenizer(read)
+        tokenizer = None if has_steps(read) else build_merges(read)
     except FormatError:
+        tokenizer = None
+    if tokenizer is None:
         return open_here(read, pretokenizer) or _open_elsewhere(files, pretokenizer, nullcontext)
     if read.names_cut or read.library == "tokenizers":
         check_not_overruled(read.name, tokenizer, pretokenizer, None)
