@@ -28,11 +28,13 @@ def draw_lab(stored: StoredRun) -> None:
     draw_shelf_problems()
     st.space("small")
     encoding, training = read_measurements("encoding", "training")
-    tokenizer = chosen.encoder.plain
+    own = chosen.encoder.merged_by
+    # A normalizer is part of the pre-tokenizer, which every encoder here begins with.
+    tokenizer = own if own is not None and own.pretokenizer.normalizer else chosen.encoder.plain
     if tokenizer is None:
         why = (
-            "changes the text before it merges"
-            if chosen.encoder.merged_by is not None
+            "writes spaces as ▁ before it merges"
+            if own is not None
             else f"is encoded by {chosen.encoder.engine}, so its merges are not known here"
         )
         st.info(

@@ -38,7 +38,7 @@ def test_a_tokenizer_that_merges_across_words_is_not_measured_but_trainers_are(
     monkeypatch.setenv(VARIABLE, str(TOKENIZERS))
     app = open_app("lab", lab_text="Your text", text=SHORT, **{"with": "mistral-7b"})
     app.segmented_control(key="lab_tokenizer").set_value("Mistral 7B").run()
-    assert any("changes the text before it merges" in info.value for info in app.info)
+    assert any("writes spaces as ▁ before it merges" in info.value for info in app.info)
     labels = [button.label for button in app.button]
     assert "Measure trainers" in labels
     assert "Measure encoders" not in labels

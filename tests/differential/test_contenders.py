@@ -17,6 +17,7 @@ from bpe_core.lab.measurements import (
     merge_by_list_index,
     trainers,
 )
+from bpe_core.tokenizer import with_changes
 from bpe_core.trainers import encode_reference
 
 TEXT = "It overwrites 12 files…\n\n\tnaïve café, 日本語 🧩 <|endoftext|> aaaaaaaaaa  unbelievably"
@@ -31,6 +32,17 @@ def by_name(tokenizer: bpe.Tokenizer, name: str) -> list[int]:
 @pytest.mark.parametrize("name", EXACT)
 def test_each_exact_encoder_returns_the_ids_of_gpt2(name: str) -> None:
     assert by_name(bpe.gpt2(), name) == bpe.gpt2().encode(TEXT) == expected_ids(bpe.gpt2())(TEXT)
+
+
+@pytest.mark.parametrize("name", [name for name in EXACT if name != "tiktoken"])
+def test_each_encoder_begins_with_the_normalizer(name: str) -> None:
+    normalized = with_changes(classroom_of_bytes(), pretokenizer="NFD+gpt2")
+    assert by_name(normalized, name) == normalized.encode(TEXT)
+
+
+def classroom_of_bytes() -> bpe.Tokenizer:
+    documents = load_sample("notebook").documents
+    return bpe.train(documents, bpe.TrainingConfig(300, special_tokens=())).tokenizer
 
 
 def classroom() -> bpe.Tokenizer:
