@@ -16,7 +16,14 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from bpe_core.adapting.adapted import NO_OLD_ID, Adapted, count_with_missing, trace_ids
-    from bpe_core.adapting.extending import continue_run, extend, extendable, train_superwords
+    from bpe_core.adapting.extending import (
+        DEFAULT_COVERAGE,
+        add_characters,
+        continue_run,
+        extend,
+        extendable,
+        train_superwords,
+    )
     from bpe_core.adapting.gains import (
         WORTH,
         Advice,
@@ -27,7 +34,6 @@ if TYPE_CHECKING:
         gain_by_kind,
         list_new_ids,
     )
-    from bpe_core.adapting.new_characters import DEFAULT_COVERAGE, add_characters
     from bpe_core.adapting.parity import beside_plain, train_parity
     from bpe_core.adapting.reference import ReferenceCorpus, encode_word, extend_reference
     from bpe_core.adapting.replacing import extend_to_size, removals_to_replace, replace

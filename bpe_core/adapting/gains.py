@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.adapting.new_characters import add_characters
+from bpe_core.adapting.extending import add_characters
 from bpe_core.corpus import Corpus
 from bpe_core.counting import count_pretokens
 from bpe_core.errors import ConfigError

@@ -14,8 +14,8 @@ or a `FormatError` that names what is wrong.
 | sentencepiece | tokenizer.model        | all but counts; only characters with byte fallback     |
 
 SentencePiece's models are in `sentencepiece_model` and `sentencepiece_scores`. Read, and not
-written: Tekken JSON (`tekken`), other kinds of GGUF (`gguf_header`, `gguf_vocabulary`,
-`gguf_cuts`), and any of these in a zip.
+written: Tekken JSON (`tekken`), other kinds of GGUF (`gguf_header`, `gguf_vocabulary`),
+and any of these in a zip.
 
 All files take one road. `folder_files` reads the files of a folder or a zip that are the tokenizer,
 and `opening` recognises their format. Each format has its own module, whose reader returns a
@@ -23,7 +23,7 @@ and `opening` recognises their format. Each format has its own module, whose rea
 library that runs it, compares the ids of a probe, and builds the encoder. What plain BPE cannot
 represent is encoded by the publisher's library (`run_by_tokenizers`, `run_by_sentencepiece`,
 `run_by_tiktoken`). A `Tokenizer` does what comes before the merges itself: added tokens and spaces
-as ▁, which `before_merging` reads, and normal forms of Unicode. `across_words` and `live_merges`
+as ▁, which `huggingface` reads, and normal forms of Unicode. `across_words` and `live_merges`
 read the merges of Llama 2, Mistral 7B and Gemma: BPE over characters that writes spaces as ▁.
 
 Open `opening` first: it takes files in memory, and opens those that another library runs, and a
@@ -49,12 +49,13 @@ if TYPE_CHECKING:
         OLD_IDS,
         PARTS,
         ROWS,
+        BaseFiles,
         adapted_files,
         format_for,
         is_ranks,
+        open_base,
         row_files,
     )
-    from bpe_core.formats.adapted.adapting_base import BaseFiles, open_base
     from bpe_core.formats.checking.opened_elsewhere import (
         Opened,
         check_opens,
@@ -73,7 +74,12 @@ if TYPE_CHECKING:
         is_folder,
         read_files_at,
     )
-    from bpe_core.formats.huggingface import FILE_NAME, for_library, write_huggingface
+    from bpe_core.formats.huggingface import (
+        FILE_NAME,
+        for_library,
+        special_texts,
+        write_huggingface,
+    )
     from bpe_core.formats.json_files import parse_json
     from bpe_core.formats.live_merges import list_live_merges
     from bpe_core.formats.load_save import (
@@ -99,7 +105,6 @@ if TYPE_CHECKING:
         term_to_dict,
     )
     from bpe_core.formats.running.base_encoders import LibraryEncoder, PlacingEncoder
-    from bpe_core.formats.running.before_merging import special_texts
     from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
     from bpe_core.formats.tekken import read_tekken
     from bpe_core.formats.tiktoken_file import (

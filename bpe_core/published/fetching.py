@@ -20,8 +20,16 @@ from bpe_core.errors import (
     explain,
 )
 from bpe_core.files import make_folder, write_whole
-from bpe_core.published.cache import cache_folder, cached_path, cached_state, read_cached
-from bpe_core.published.catalogue import CATALOGUE, Published, published
+from bpe_core.published.catalogue import (
+    CATALOGUE,
+    Package,
+    Published,
+    cache_folder,
+    cached_path,
+    cached_state,
+    published,
+    read_cached,
+)
 from bpe_core.published.hub import downloaded, fetch_from_hub
 from bpe_core.published.hub_names import (
     FetchProgress,
@@ -32,7 +40,6 @@ from bpe_core.published.hub_names import (
     snapshot_folder,
 )
 from bpe_core.published.package_download import download
-from bpe_core.published.packages import Package
 
 _MAX_MEMBER_SIZE: Final = 64_000_000
 

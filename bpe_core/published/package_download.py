@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from bpe_core.errors import IntegrityError, UnavailableError
-from bpe_core.published.packages import Package
+from bpe_core.published.catalogue import Package
 
 MAX_SECONDS: Final = 900.0
 _SECONDS_BETWEEN_LOOKS: Final = 0.1

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
         read_conversation,
         read_conversations,
     )
-    from bpe_core.tokenizer.decode_stream import DecodeStream
-    from bpe_core.tokenizer.decoding import OnInvalid, check_ids, decode_utf8
+    from bpe_core.tokenizer.decoding import DecodeStream, OnInvalid, check_ids, decode_utf8
     from bpe_core.tokenizer.encoding import TextEncoder, forget_words
     from bpe_core.tokenizer.events import replace_all, spell_with
     from bpe_core.tokenizer.gpt2_tokenizer import (
@@ -52,8 +51,14 @@ if TYPE_CHECKING:
     from bpe_core.tokenizer.segments import TokenColumns, columns_to_segments
     from bpe_core.tokenizer.shared_blocks import Encoded
     from bpe_core.tokenizer.steps import find_plain_cut
-    from bpe_core.tokenizer.stored_table import StoredTable, can_store, table_to_arrays
-    from bpe_core.tokenizer.tables import MAX_FREE_IDS, MAX_ID, TokenTable
+    from bpe_core.tokenizer.tables import (
+        MAX_FREE_IDS,
+        MAX_ID,
+        StoredTable,
+        TokenTable,
+        can_store,
+        table_to_arrays,
+    )
     from bpe_core.tokenizer.token_parts import (
         TAKEN,
         TOO_EARLY,

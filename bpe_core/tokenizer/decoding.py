@@ -1,9 +1,11 @@
-"""Decode ids: check them, and join their bytes with kernels or in plain Python."""
+"""Decode ids, all at once or as they arrive: check them, and join their bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, cast
+import codecs
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
 
 from bpe_core.checks import describe, is_whole, several
 from bpe_core.errors import ArgumentTypeError, InvalidTokenIdError, TokenizationError
@@ -11,9 +13,10 @@ from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.types import is_array
 
-if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
+if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 OnInvalid = Literal["replace", "strict"]
 """At bytes that are not valid UTF-8: write U+FFFD, or raise an error."""
@@ -117,3 +120,103 @@ def _unknown_id(ids: list[int], vocab: Mapping[int, bytes]) -> InvalidTokenIdErr
         f"There is no token with id {ids[place]} (number {place + 1:,} of "
         f"{len(ids):,} ids). {there_are}"
     )
+
+
+_MAX_IDS: Final = 48
+"""How many ids are decoded again with each new one, at most, unless they are all spaces."""
+_IDS_KEPT: Final = 16
+_REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}".encode()
+_BYTE_PIECE: Final = re.compile("<0x[0-9A-Fa-f]{2}>")
+
+
+class _Decoder(Protocol):
+    @property
+    def vocab(self) -> Mapping[int, bytes]: ...
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes: ...
+
+
+class DecodeStream:
+    """Decodes ids as they arrive; what it returns, joined, is the text of all ids.
+
+    At every place, the texts of `push` so far and that of `finish` are together what `decode`
+    returns for the ids so far. A character that a token cuts is returned once it is whole. A
+    library that writes bytes as <0xE6> may decide by the last of several what all of them are, so
+    these wait for it.
+
+    >>> from bpe_core.tokenizer import gpt2
+    >>> stream = gpt2().decode_stream()
+    >>> [stream.push(id) for id in gpt2().encode("hug 漢")], stream.finish()
+    (['h', 'ug', ' ', '', '漢'], '')
+    """
+
+    # A decoder may treat the first token, the last, and neighbours in their own ways. So the last
+    # ids are decoded again, with an overlap that is found to change nothing.
+
+    def __init__(self, decoder: _Decoder) -> None:
+        self._decoder = decoder
+        self._written: Callable[[int], str | None] | None = getattr(decoder, "written", None)
+        self._probe: int | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._ids: list[int] = []
+        self._n_read = 0
+        self._utf8 = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def push(self, id: int) -> str:
+        """Return the text that one more id completes; raises `InvalidTokenIdError` if unknown.
+
+        The stream goes on after an error as if that id had not come.
+        """
+        ids = [*self._ids, id]
+        data = bytes(self._decoder.decode_bytes(ids))
+        self._ids = ids
+        stable = max(self._n_read, self._count_stable(data))
+        text = self._utf8.decode(data[self._n_read : stable])
+        self._n_read = stable
+        if len(ids) > _MAX_IDS and stable == len(data):
+            self._shorten(data)
+        return text
+
+    def finish(self) -> str:
+        """Return the rest, with U+FFFD for an incomplete character; the stream is then new."""
+        data = bytes(self._decoder.decode_bytes(self._ids))
+        text = self._utf8.decode(data[self._n_read :], final=True)
+        self._begin()
+        return text
+
+    def _count_stable(self, data: bytes) -> int:
+        """Return how many bytes of the last ids' text no later id can change."""
+        if self._is_byte_piece(self._ids[-1]) and (probe := self._invalid_byte()) is not None:
+            other = bytes(self._decoder.decode_bytes([*self._ids, probe]))
+            n = min(len(data), len(other))
+            data = next((data[:i] for i in range(self._n_read, n) if data[i] != other[i]), data[:n])
+        while data.endswith(_REPLACEMENT):
+            data = data[: -len(_REPLACEMENT)]
+        return len(data)
+
+    def _is_byte_piece(self, id: int) -> bool:
+        written = self._written(id) if self._written is not None else None
+        return written is not None and _BYTE_PIECE.fullmatch(written) is not None
+
+    def _invalid_byte(self) -> int | None:
+        """Return the id of a byte that is not UTF-8 after any other, or None."""
+        if self._probe is None:
+            self._probe = next(
+                (
+                    id
+                    for id, token in self._decoder.vocab.items()
+                    if token == b"\xff" and self._is_byte_piece(id)
+                ),
+                -1,
+            )
+        return None if self._probe < 0 else self._probe
+
+    def _shorten(self, data: bytes) -> None:
+        """Forget all but the last ids if their text is then the same."""
+        kept = self._ids[-_IDS_KEPT:]
+        tail = bytes(self._decoder.decode_bytes(kept))
+        # A decoder that strips spaces has to find something else in what is kept.
+        if tail.strip(b" ") and data.endswith(tail.lstrip(b" ")):
+            self._ids, self._n_read = kept, len(tail)

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from bpe_core.chat import ChatTemplate
 from bpe_core.lazy import from_above
 from bpe_core.pretokenizers import AllowedSpecial
-from bpe_core.tokenizer.decode_stream import DecodeStream
-from bpe_core.tokenizer.decoding import OnInvalid
+from bpe_core.tokenizer.decoding import DecodeStream, OnInvalid
 from bpe_core.tokenizer.segments import TokenColumns
 from bpe_core.types import Segment
 

@@ -32,8 +32,7 @@ from bpe_core.pretokenizers import (
     cut_text,
     get_pretokenizer,
 )
-from bpe_core.tokenizer.decode_stream import DecodeStream
-from bpe_core.tokenizer.decoding import OnInvalid, decode_utf8, join_bytes
+from bpe_core.tokenizer.decoding import DecodeStream, OnInvalid, decode_utf8, join_bytes
 from bpe_core.tokenizer.encoding import OnUnknown, TextEncoder
 from bpe_core.tokenizer.rank_merging import explain_pieces
 from bpe_core.tokenizer.segments import (

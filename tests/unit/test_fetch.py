@@ -30,7 +30,7 @@ from bpe_core.published import (
     package_download,
     read_cached,
 )
-from bpe_core.published.cache import cache_folder
+from bpe_core.published.catalogue import cache_folder
 
 RANKS = b"YQ== 0\nYg== 1\nYWI= 2\n"
 HASH = hashlib.sha256(RANKS).hexdigest()

@@ -34,7 +34,7 @@ class Settings:
     runs: str
     """The folder of the store; empty for the default, which `bpe_core.files.store` finds."""
     tokenizers: str
-    """The folder of fetched tokenizers; empty for what `bpe_core.published.cache` finds."""
+    """The folder of fetched tokenizers; empty for what `bpe_core.published.catalogue` finds."""
     hub: tuple[str, ...]
     """The models on the hub that visitors may fetch, as patterns such as "org/*"."""
     store_gigabytes: float

@@ -14,6 +14,7 @@ from bpe_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from ui.tokenizers import shelf
     from ui.tokenizers.additions import add_button, choose_tokenizer, draw_shelf_problems
+    from ui.tokenizers.by_name import read_as, read_as_model
     from ui.tokenizers.costs import (
         COSTS_SAY,
         ask_for_rates,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
         text_rows,
         window_rows,
     )
-    from ui.tokenizers.model_reading import read_as, read_as_model
     from ui.tokenizers.normalized import draw_all_normalized, normalized_part
     from ui.tokenizers.shelf import FILE_PREFIX, GPT2, Member
 else:

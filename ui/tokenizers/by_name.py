@@ -18,6 +18,7 @@ from typing import Final
 
 import streamlit as st
 
+from bpe_core import Tokenizer
 from bpe_core.errors import BpeError, ConfigError, UnavailableError
 from bpe_core.formats import named_after_hub, open_encoder, read_files_at
 from bpe_core.published import (
@@ -37,7 +38,8 @@ from bpe_core.published import (
     published,
     snapshot_folder,
 )
-from bpe_core.tokenizer import NamedEncoder
+from bpe_core.tokenizer import NamedEncoder, gpt2
+from bpe_core.views import token_for_browser
 from ui.host import cached, settings
 from ui.look import plain_markdown, size_text
 from ui.shell import workspace
@@ -287,3 +289,31 @@ def _fetch(key: str, task: Task[Progress]) -> str:
         if is_here(key):
             return key
         raise
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReading:
+    """A text as a model reads it: each token's id, and its text or else its bytes."""
+
+    text: str
+    model: str
+    ids: tuple[int, ...]
+    tokens: tuple[str | list[int], ...]
+
+
+def read_as(model: str, encoder: Tokenizer | NamedEncoder, text: str) -> ModelReading:
+    """Return a text as the model of this name reads it."""
+    ids = tuple(encoder.encode(text))
+    return ModelReading(text, model, ids, tuple(token_for_browser(encoder.vocab[id]) for id in ids))
+
+
+def read_as_model(text: str) -> ModelReading:
+    """Return a text as GPT-4o reads it, or as GPT-2 where GPT-4o's tokens are not on this server.
+
+    >>> read_as_model("hugs").text
+    'hugs'
+    """
+    try:
+        return read_as("GPT-4o", open_by_name("gpt4o"), text)
+    except UnavailableError:
+        return read_as("GPT-2", gpt2(), text)

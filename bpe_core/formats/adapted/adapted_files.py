@@ -15,31 +15,29 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.adapting import NO_OLD_ID, Adapted
+from bpe_core.adapting import NO_OLD_ID, Adapted, extendable
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.formats import gpt2_files, native, tiktoken_file
+from bpe_core.formats import gpt2_files, huggingface, native, tiktoken_file
 from bpe_core.formats.across_words import reads_as
 from bpe_core.formats.adapted.adapted_gguf import adapted_gguf, vocabulary_alone
-from bpe_core.formats.adapted.adapted_json import (
-    added_tokens_file,
-    tokenizer_config,
-    tokenizer_json,
-    write_like,
-)
 from bpe_core.formats.adapted.adapted_vocabulary import (
     build_vocabulary,
     check_same,
     continue_scores,
     kept_merges,
     new_merges,
+    renumbered,
     token_text,
     unlisted,
 )
@@ -49,11 +47,21 @@ from bpe_core.formats.folder_files import (
     MODEL_CONFIG,
     PAIRS,
     ROWS,
+    locate,
+    naming,
+    read_files_at,
     unpacked,
 )
-from bpe_core.formats.gguf.gguf_header import looks_like_gguf
-from bpe_core.formats.json_files import looks_like_json, parse_json, parse_text
-from bpe_core.formats.load_save import loads, read_merges
+from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped
+from bpe_core.formats.json_files import (
+    checked_ids,
+    is_token_id,
+    looks_like_json,
+    parse_json,
+    parse_text,
+)
+from bpe_core.formats.load_save import dumps, loads, read_merges
+from bpe_core.formats.opening.open_encoder import open_encoder, open_published
 from bpe_core.formats.sentencepiece_model import (
     NORMAL,
     Piece,
@@ -62,9 +70,74 @@ from bpe_core.formats.sentencepiece_model import (
     replace_pieces,
 )
 from bpe_core.formats.tekken import looks_like_tekken, read_tekken
-from bpe_core.published import is_sidecar
-from bpe_core.tokenizer import Tokenizer, with_changes
+from bpe_core.published import CATALOGUE, find_published, is_sidecar, published, read_cached
+from bpe_core.tokenizer import Tokenizer, gpt2, with_changes
 from bpe_core.types import Format
+
+
+@dataclass(frozen=True, slots=True)
+class BaseFiles:
+    """A tokenizer to adapt, and the files that it came in."""
+
+    tokenizer: Tokenizer
+    files: Mapping[str, bytes] = field(repr=False)
+
+
+def open_base(
+    path_or_name: str | os.PathLike[str],
+    pretokenizer: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+) -> BaseFiles:
+    """Open a tokenizer to adapt: a path, the name of a published one, or a model on the hub.
+
+    For a folder, `files` also has tokenizer_config.json, special_tokens_map.json,
+    added_tokens.json, config.json and the chat template. A folder with a tokenizer.json is read
+    from that file, and `files` also has its vocab.json and merges.txt, which contain less. Added
+    tokens that match ordinary text, such as DeepSeek's, do not matter here: training reads a corpus
+    as text without special tokens. The same holds for those of Gemma, which are found before
+    characters are merged across words. For a GGUF file, however large, `files` has the keys without
+    the tensors. Raises `FormatError` for a tokenizer that bpe_core cannot run, and what `load` and
+    `open_encoder` raise.
+
+    >>> base = open_base("gpt2")
+    >>> base.tokenizer.vocab_size, list(base.files)
+    (50257, ['vocab.json', 'merges.txt'])
+    """
+    path, _ = locate(path_or_name)
+    if not path.exists() and (known := find_published(str(path_or_name))) is not None:
+        with naming(path_or_name):
+            return _published(known)
+    described = read_files_at(path)
+    with naming(path_or_name):
+        merges = read_merges(described, pretokenizer, special_tokens)
+    files = {name: data for name, data in described.items() if not is_sidecar(name)}
+    if path.is_file() and looks_like_gguf(described[path.name]):
+        with mapped(path) as view:
+            name, keys = vocabulary_alone(view, path.name)
+        return BaseFiles(merges, {name: keys})
+    if path.is_dir():
+        files |= {name: data for name, data in described.items() if is_sidecar(name)}
+        for pair in PAIRS if huggingface.FILE_NAME in files else ():
+            if all((path / name).is_file() for name in pair):
+                found = read_files_at(path / pair[0])
+                files |= {name: found[name] for name in pair}
+    return BaseFiles(merges, files)
+
+
+def _published(name: str) -> BaseFiles:
+    found = published(name)
+    if name not in CATALOGUE or found.encoding is not None:
+        # The file lacks some of its tokens.
+        encoder = open_encoder(name).encoder
+        assert isinstance(encoder, Tokenizer)
+        return BaseFiles(encoder, dumps(encoder, "huggingface"))
+    if found.package is None:
+        return BaseFiles(gpt2(), dumps(gpt2(), "gpt2"))
+    files = {found.file_name: read_cached(found)}
+    if found.file_name.endswith(".json"):
+        return BaseFiles(read_merges(files), files)
+    return BaseFiles(extendable(open_published(found)), files)
+
 
 OLD_IDS: Final = "old_ids.npy"
 PARTS: Final = "parts.npy"
@@ -356,3 +429,163 @@ def _new_entry(rank: int, token: bytes) -> dict[str, Any]:
     except UnicodeDecodeError:
         text = None
     return {"rank": rank, "token_bytes": b64encode(token).decode(), "token_str": text}
+
+
+_DECODER: Final = json.JSONDecoder()
+_OPENING: Final = re.compile(r"\s*\{(\s*)")
+_COLON: Final = re.compile(r"\s*:\s*")
+_COMMA: Final = re.compile(r"\s*,\s*")
+
+
+def write_like(value: object, text: str) -> str:
+    """Return a value as JSON in the style of a text, which is a JSON object.
+
+    The style is the indentation, the white space after colons and commas and at the end, and
+    whether characters beyond ASCII are escaped.
+
+    >>> write_like({"a": 0, "é": [1, 2]}, '{"é":0,"b":1}')
+    '{"a":0,"é":[1,2]}'
+    >>> write_like({"a": 0}, '{\\n "b": 1\\n}\\n')
+    '{\\n "a": 0\\n}\\n'
+    """
+    escaped = text.isascii() and "\\u" in text
+    ending = text[len(text.rstrip()) :]
+    indent, item, colon = None, ",", ":"
+    opening = _OPENING.match(text)
+    if opening is not None and text[opening.end()] == '"':
+        after_key = _COLON.match(text, _DECODER.raw_decode(text, opening.end())[1])
+        assert after_key is not None, "the text is a valid JSON object"
+        colon = after_key[0]
+        comma = _COMMA.match(text, _DECODER.raw_decode(text, after_key.end())[1])
+        if "\n" in opening[1]:
+            indent = opening[1].rpartition("\n")[2]
+        elif comma is not None:
+            item = comma[0]
+    written = json.dumps(value, ensure_ascii=escaped, indent=indent, separators=(item, colon))
+    return written + ending
+
+
+def tokenizer_json(
+    adapted: Adapted, data: bytes, beside: Mapping[str, bytes] = MappingProxyType({})
+) -> bytes:
+    """Return a tokenizer.json with the adapted vocabulary; `beside` are the adapted files with it.
+
+    Raises `ConfigError` if it would encode differently.
+
+    >>> import bpe_core as bpe
+    >>> from bpe_core.formats import write_huggingface
+    >>> from bpe_core.formats import loads
+    >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
+    >>> written = tokenizer_json(shrunk, write_huggingface(bpe.gpt2()))
+    >>> loads({"tokenizer.json": written}) == shrunk.tokenizer
+    True
+    """
+    described, mark, text = parse_text(data, "tokenizer.json")
+    model = cast("dict[str, Any]", described["model"])
+    ids = model["vocab"]
+    model["vocab"] = build_vocabulary(adapted, ids)
+    model["vocab"] |= unlisted(model["vocab"], adapted.tokenizer.special_tokens)
+    if "merges" in model:
+        listed = cast("list[Any]", model["merges"])
+        pairs = [tuple(m.split(" ")) if isinstance(m, str) else tuple(m) for m in listed]
+        as_text = not listed or isinstance(listed[0], str)
+        model["merges"] = [listed[place] for place in kept_merges(adapted, ids, cast("Any", pairs))]
+        model["merges"] += [
+            " ".join(pair) if as_text else list(pair) for pair in new_merges(adapted)
+        ]
+    new_id = renumbered(adapted, "tokenizer.json")
+    for name, renumber in (
+        ("added_tokens", _renumber_added),
+        ("post_processor", _renumber_template),
+        ("padding", _renumber_padding),
+    ):
+        if described.get(name) is None:
+            continue
+        try:
+            renumber(described[name], new_id)
+        except (TypeError, AttributeError, LookupError):  # a number, say, instead of an object
+            raise FormatError(
+                f"{name} in tokenizer.json does not have the form that Hugging Face's tokenizers "
+                "write."
+            ) from None
+    written = write_like(described, text)
+    read = read_merges({"tokenizer.json": written.encode(), **beside})
+    check_same("tokenizer.json", is_equal=reads_as(read, adapted.tokenizer))
+    return (mark + written).encode()
+
+
+def _renumber_added(added: list[dict[str, Any]], new_id: Callable[[int], int]) -> None:
+    for token in added:
+        token["id"] = new_id(_checked(token["id"]))
+
+
+def _renumber_padding(padding: dict[str, Any], new_id: Callable[[int], int]) -> None:
+    if "pad_id" in padding:
+        padding["pad_id"] = new_id(_checked(padding["pad_id"]))
+
+
+def _renumber_template(processor: dict[str, Any], new_id: Callable[[int], int]) -> None:
+    """Renumber the ids in a post-processor, and in those of a sequence."""
+    for each in processor.get("processors", ()):
+        _renumber_template(each, new_id)
+    for name in ("sep", "cls"):
+        if name in processor:
+            processor[name][1] = new_id(_checked(processor[name][1]))
+    # ByteLevel and others have none; a sequence may list them as null.
+    special = cast("dict[str, dict[str, Any]]", processor.get("special_tokens") or {})
+    for token in special.values():
+        token["ids"] = [new_id(_checked(id)) for id in token["ids"]]
+
+
+def _checked(id: object) -> int:
+    """Return an id unchanged; raises TypeError for anything else."""
+    if not is_token_id(id):
+        raise TypeError
+    return id
+
+
+def tokenizer_config(adapted: Adapted, data: bytes) -> bytes:
+    """Return a tokenizer_config.json with the keys of `added_tokens_decoder` renumbered.
+
+    Raises `ConfigError` if it uses a removed token.
+
+    >>> import bpe_core as bpe
+    >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
+    >>> tokenizer_config(shrunk, b'{"added_tokens_decoder": {"50256": {}}}')
+    b'{"added_tokens_decoder": {"299": {}}}'
+    """
+    parsed, mark, text = parse_text(data, CONFIG)
+    if "added_tokens_decoder" not in parsed:
+        return data
+    listed: object = parsed["added_tokens_decoder"]
+    if not isinstance(listed, dict):
+        raise FormatError(
+            f"Expected an object of ids and added tokens as added_tokens_decoder in "
+            f"{CONFIG}, got {type(listed).__name__}."
+        )
+    new_id = renumbered(adapted, CONFIG)
+    decoder: dict[str, Any] = {}
+    for key, token in cast("dict[str, Any]", listed).items():
+        if not re.fullmatch("[0-9]{1,10}", key):
+            raise FormatError(
+                f"Expected ids as keys of added_tokens_decoder in {CONFIG}, got {key!r:.60}."
+            )
+        decoder[str(new_id(int(key)))] = token
+    parsed["added_tokens_decoder"] = decoder
+    return (mark + write_like(parsed, text)).encode()
+
+
+def added_tokens_file(adapted: Adapted, data: bytes) -> bytes:
+    """Return an added_tokens.json with its ids renumbered.
+
+    Raises `ConfigError` if it uses a removed token.
+
+    >>> import bpe_core as bpe
+    >>> shrunk = bpe.shrink(bpe.gpt2(), bpe.Corpus.from_text("hug"), vocab_size=300)
+    >>> added_tokens_file(shrunk, b'{"<|endoftext|>": 50256}')
+    b'{"<|endoftext|>": 299}'
+    """
+    parsed, mark, text = parse_text(data, ADDED_TOKENS)
+    new_id = renumbered(adapted, ADDED_TOKENS)
+    ids = {token: new_id(id) for token, id in checked_ids(parsed, ADDED_TOKENS).items()}
+    return (mark + write_like(ids, text)).encode()

@@ -13,7 +13,6 @@ from typing import Final
 from bpe_core.errors import BpeError, ConfigError
 from bpe_core.formats.across_words import reads_as
 from bpe_core.formats.description import Given, refuse_steps
-from bpe_core.formats.gguf.gguf_cuts import FAMILIES
 from bpe_core.formats.gguf.gguf_header import (
     ARRAY,
     HEADER,
@@ -22,6 +21,7 @@ from bpe_core.formats.gguf.gguf_header import (
     pack_text,
     pack_value,
 )
+from bpe_core.formats.gguf.gguf_vocabulary import FAMILIES
 from bpe_core.formats.gpt2_files import printable_model
 from bpe_core.formats.sentencepiece_model import CONTROL, NORMAL
 from bpe_core.formats.transformers_folder import added_begin, special_roles

@@ -7,7 +7,7 @@ A tokenizer.json is encoded by `bpe_core` if all of this holds, and by `tokenize
 - the normalizer is a form of Unicode or none (see `normalizers`), and the pre-tokenizer is a named
   one, since regex engines differ;
 - or the model is BPE over characters with bytes for all others, and only spaces are written as ▁
-  before it merges across words (see `before_merging`);
+  before it merges across words (see `huggingface`);
 - a probe of many scripts and of the vocabulary's own tokens gives the same ids as `tokenizers`, if
   that is installed. Published files, recognised by their SHA-256, are compared by the tests
   instead.

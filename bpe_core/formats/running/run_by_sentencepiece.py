@@ -21,8 +21,8 @@ from bpe_core.formats.running.base_encoders import (
     LibraryEncoder,
     library_failures,
     listed_texts,
+    locate_tokens,
 )
-from bpe_core.formats.running.offsets_to_segments import locate_tokens
 from bpe_core.formats.sentencepiece_model import (
     BYTE,
     BYTE_PIECES,

@@ -28,8 +28,8 @@ from bpe_core.formats.running.base_encoders import (
     LibraryEncoder,
     library_failures,
     listed_texts,
+    locate_tokens,
 )
-from bpe_core.formats.running.offsets_to_segments import locate_tokens
 from bpe_core.formats.sentencepiece_model import BYTE_PIECES
 from bpe_core.pretokenizers import AllowedSpecial, allowed_tokens, check_text, cut_text
 from bpe_core.tokenizer import TokenColumns, check_ids
