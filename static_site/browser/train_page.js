@@ -182,7 +182,7 @@ function formProblem() {
 // --- training ------------------------------------------------------------------------------------------
 
 async function trainHere() {
-  await reading; // Pressed sooner, it would train on some of the files.
+  await reading; // Pressed sooner, it would train on some of the files, or with other settings.
   const problem = formProblem();
   tell(problem);
   if (problem || isTraining) return;
@@ -376,9 +376,10 @@ async function judgeRun({ run, heldOut, nHeldOut }) {
 
 // --- the page ------------------------------------------------------------------------------------------
 
-async function start() {
+/** Fill the form with what the address has, or else with what was kept; return the text that was kept. */
+async function fillForm() {
   const query = new URLSearchParams(window.location.search);
-  const [text, run] = await Promise.all([keptText(), keptRun()]);
+  const text = await keptText();
   const number = (/** @type {string} */ name, /** @type {number} */ usual) => Number(query.get(name)) || usual;
   const usual = [...query.keys()].some((name) => ["size", "cut", "least"].includes(name)) ? given.first : text?.settings ?? given.first;
   const asked = query.get("cut") ?? usual.cut;
@@ -392,6 +393,13 @@ async function start() {
   }
   showForm();
   showText();
+  return text;
+}
+
+async function start() {
+  const filling = fillForm();
+  reading = filling.then(() => {});
+  const [text, run] = await Promise.all([filling, keptRun()]);
   if (run) await showRun(run, true);
   if (text?.id && text.id !== run?.id && !isTraining) {
     tell("The last training was interrupted before it ended. Its text is here: press Train to begin again.");

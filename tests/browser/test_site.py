@@ -56,6 +56,12 @@ File.prototype.arrayBuffer = async function () {
   return read.call(this);
 };
 """
+PRESS_BEFORE_STORAGE_ANSWERS = """(() => {
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelector("#own-text").value = "how much wood would a woodchuck chuck ".repeat(9);
+    document.querySelector("#train").click();
+  });
+})()"""
 CANCEL_AT_A_MERGE = """
 new MutationObserver(() => {
   if (/^Merge [1-9]/.test(document.querySelector("#pace").textContent))
@@ -194,6 +200,15 @@ def test_a_pasted_text_becomes_a_tokenizer_that_stays_until_it_is_deleted(
     expect(page.get_by_role("heading", name="What you will get")).to_be_visible()
     page.goto(f"{address}/merge-loop.html?run=own")
     expect(page.locator("#problem")).to_contain_text("No run of yours")
+
+
+def test_a_press_before_the_form_is_filled_trains_with_the_settings_of_the_address(
+    fresh_context: BrowserContext, address: str
+) -> None:
+    page = fresh_context.new_page()
+    page.add_init_script(PRESS_BEFORE_STORAGE_ANSWERS)
+    page.goto(f"{address}/train.html?size=262")
+    expect(page.locator("#result-sentence")).to_contain_text(": 5 merges. ")
 
 
 def test_many_documents_give_the_verdict_an_interval(
