@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
 import os
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import count
+from itertools import count, islice
 from os import PathLike, fspath
 from tempfile import TemporaryDirectory
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 from uuid import uuid4
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -84,6 +88,8 @@ AUTO: Final = "auto"
 _STRETCH_BYTES: Final = 1 << 20
 _MAX_SAMPLED: Final = 32
 _MAX_SAMPLED_BYTES: Final = 1 << 26
+_CHATS_AT_ONCE: Final = 5_000
+"""How many conversations are encoded, and kept for another try, together."""
 _MAX_PACKED_BYTES: Final = 1 << 24
 """The beginning of a packed file that stands for the whole; it cannot be divided."""
 
@@ -261,12 +267,15 @@ def encode_chats(
     *,
     name: str,
     shard_tokens: int = SHARD_TOKENS,
+    work: str | PathLike[str] | None = None,
     overwrite: bool = False,
 ) -> tuple[Manifest, ChatReport]:
     """Render and encode conversations into Parquet shards with masks; return what was written.
 
     Sources are names with the conversations of each, as `report_chats` takes them; `name` is the
-    tokenizer's, for the manifest. Raises ConfigError, CorpusError or a subclass, and what
+    tokenizer's, for the manifest. What is encoded is kept in the folder `work` (OUT.work, until it
+    is finished), and the same call resumes after an interruption: a conversation that changed is
+    encoded again, with those near it. Raises ConfigError, CorpusError or a subclass, and what
     `report_chats` raises.
 
     >>> import tempfile
@@ -280,7 +289,9 @@ def encode_chats(
     """
     _check_numbers(shard_tokens, None, 0.0, None)
     place = WorkFolder.at(fspath(out)).url
-    _check_folder(place, has_work=False, overwrite=overwrite)
+    folder = WorkFolder.at(fspath(work) if work is not None else f"{place.rstrip('/')}.work")
+    done = folder.done()
+    _check_folder(place, has_work=bool(done), overwrite=overwrite)
     if NAME in names_in(place):
         delete_files(place, [NAME])  # it would describe the new shards wrongly until they are done
     names: list[str] = []
@@ -296,15 +307,18 @@ def encode_chats(
                 ends[-1] += 1
                 yield each
 
-    def add(number: int, text: str, ids: NDArray[np.int64], mask: NDArray[np.bool_]) -> None:
-        shards.add(ids, mask)
-        of_source = figures[bisect_left(ends, number)]
-        for at, figure in enumerate((len(text.encode()), 1, len(ids))):
-            of_source[at] += figure
-
+    report = ChatReport()
     numbered = (f"{SPLITS[0]}-{number:05}.parquet" for number in count())
+    listed = rows()
     with MaskedShards(numbered, f"{place.rstrip('/')}/", shard_tokens) as shards:
-        report = report_chats(template, rows(), encoder, on_ids=add)
+        while part := list(islice(listed, _CHATS_AT_ONCE)):
+            encoded = _EncodedChats.of(part, template, encoder, folder, done)
+            for number, n_bytes, ids, mask in encoded.rows():
+                shards.add(ids, mask)
+                of_source = figures[bisect_left(ends, report.conversations + number)]
+                for at, figure in enumerate((n_bytes, 1, len(ids))):
+                    of_source[at] += figure
+            report.add(encoded.report)
     n_written = sum(shard.documents for shard in shards.written)
     if not n_written:
         delete_files(place, [file.name for each in shards.written for file in each.files])
@@ -338,7 +352,78 @@ def encode_chats(
         (data,) = dumps(encoder, "native").values()
         _write(place, TOKENIZER_NAME, data)
     _finish(place, manifest)
+    if work is None:
+        folder.clear()
     return manifest, report
+
+
+class _EncodedChats(NamedTuple):
+    """Some conversations that follow each other, encoded."""
+
+    report: ChatReport
+    facts: NDArray[np.int64]
+    """int64[n, 3]: of each that is not refused, its number, the bytes of its text, its tokens."""
+    ids: NDArray[np.int64]
+    """Of all, one after the other; as is the mask."""
+    mask: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls,
+        conversations: Sequence[Any],
+        template: ChatTemplate,
+        encoder: Encoder,
+        folder: WorkFolder,
+        done: Mapping[str, str],
+    ) -> Self:
+        """Encode conversations, or read what an earlier run kept of them."""
+        given = json.dumps(conversations, default=repr)
+        known_by = f"{encoder.fingerprint}\n{template!r}\n{given}"
+        key = hashlib.sha256(known_by.encode()).hexdigest()[:32]
+        if (name := done.get(key)) is not None:
+            record = folder.record(name)
+            if folder.is_whole(record):
+                return cls._read(record, folder)
+        facts: list[tuple[int, int, int]] = []
+        ids: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+        masks: list[NDArray[np.bool_]] = [np.empty(0, np.bool_)]
+
+        def add(
+            number: int, text: str, of_text: NDArray[np.int64], mask: NDArray[np.bool_]
+        ) -> None:
+            facts.append((number, len(text.encode()), len(of_text)))
+            ids.append(of_text)
+            masks.append(mask)
+
+        report = report_chats(template, conversations, encoder, on_ids=add)
+        found = cls(
+            report,
+            np.array(facts, np.int64).reshape(-1, 3),
+            np.concatenate(ids),
+            np.concatenate(masks),
+        )
+        file_name = folder.new_name(key, "npy")
+        with folder.writing(file_name) as file:
+            for array in found[1:]:
+                np.save(file, array, allow_pickle=False)
+        kept = {"file": file_name, "report": msgspec.to_builtins(report)}
+        folder.finish(key, kept, [file_name])
+        return found
+
+    @classmethod
+    def _read(cls, record: Record, folder: WorkFolder) -> Self:
+        with reading(folder.path(record["file"])) as file:
+            data = io.BytesIO(file.read())
+        arrays = [np.load(data, allow_pickle=False) for _ in range(3)]
+        return cls(msgspec.convert(record["report"], ChatReport), *arrays)
+
+    def rows(self) -> Iterator[tuple[int, int, NDArray[np.int64], NDArray[np.bool_]]]:
+        """Yield the number, the bytes of the text, the ids and the mask of each."""
+        start = 0
+        for number, n_bytes, n_tokens in self.facts.tolist():
+            end = start + n_tokens
+            yield number, n_bytes, self.ids[start:end], self.mask[start:end]
+            start = end
 
 
 def _check_numbers(shard_tokens: Any, pack: Any, val_share: Any, shuffle_seed: Any) -> None:

@@ -544,7 +544,7 @@ def _set_variables(template: ChatTemplate, options: tuple[str, ...]) -> dict[str
     is_flag=True,
     help="Read conversations from JSON lines or Parquet, render each by the tokenizer's chat "
     "template, and write ids and the mask of what is learned, with --format parquet. Takes no "
-    "other option but --shard-tokens.",
+    "other option but --shard-tokens and --work.",
 )
 @errors_option
 @click.option(
@@ -604,7 +604,7 @@ def encode_corpus(
 
     if is_chat:
         n = parse_count(shard_tokens, "--shard-tokens")
-        _encode_chats(sources, tokenizer, out, force=force, n=n, as_json=as_json)
+        _encode_chats(sources, tokenizer, out, workers.work, force=force, n=n, as_json=as_json)
         return
     workers.check()
     encoder = load_encoder(tokenizer, pretokenizer, special_tokens)
@@ -672,11 +672,19 @@ def encode_corpus(
 _CHAT_OPTIONS: Final = {"--tokenizer", "--out", "--force", "--format", "--shard-tokens"} | {
     "--chat",
     "--json",
+    "--work",
 }
 
 
 def _encode_chats(
-    sources: tuple[str, ...], tokenizer: str, out: str, *, force: bool, n: int, as_json: bool
+    sources: tuple[str, ...],
+    tokenizer: str,
+    out: str,
+    work: str | None,
+    *,
+    force: bool,
+    n: int,
+    as_json: bool,
 ) -> None:
     """Write ids and masks of conversations into a folder of Parquet files, and report on them."""
     from bpe_core.formats import open_encoder
@@ -716,6 +724,7 @@ def _encode_chats(
         out,
         name=tokenizer,
         shard_tokens=n,
+        work=work,
         overwrite=force,
     )
     _print_report(report, as_json=as_json)

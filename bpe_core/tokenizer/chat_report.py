@@ -67,6 +67,34 @@ class ChatReport:
     """How the masks were found, with the number of conversations."""
     faults: dict[str, FaultFigures] = field(default_factory=dict[str, FaultFigures])
 
+    def add(self, other: ChatReport) -> None:
+        """Add the figures of conversations that follow these.
+
+        >>> first, second = ChatReport(2, tokens=9), ChatReport(1, tokens=3)
+        >>> second.faults["refused"] = FaultFigures(1, 1, "It has no messages.")
+        >>> first.add(second)
+        >>> first.conversations, first.tokens, first.faults["refused"].first
+        (3, 12, 3)
+        """
+        for kind, fault in other.faults.items():
+            known = self.faults.get(kind)
+            later = fault._replace(first=fault.first + self.conversations)
+            self.faults[kind] = (known or later)._replace(
+                conversations=fault.conversations + (known.conversations if known else 0)
+            )
+        for role, more in other.roles.items():
+            figures = self.roles.setdefault(role, RoleFigures())
+            figures.turns += more.turns
+            figures.tokens += more.tokens
+            figures.learned += more.learned
+        self.learned_by = dict(Counter(self.learned_by) + Counter(other.learned_by))
+        self.conversations += other.conversations
+        self.tokens += other.tokens
+        self.learned += other.learned
+        self.longest = max(self.longest, other.longest)
+        self.cut_off += other.cut_off
+        self.not_compared += other.not_compared
+
 
 def report_chats(
     template: ChatTemplate,

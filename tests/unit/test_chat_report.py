@@ -15,7 +15,8 @@ from click.testing import CliRunner, Result
 import bpe_core as bpe
 from bpe_core.chat import ChatTemplate
 from bpe_core.cli import main
-from bpe_core.tokenizer import find_drift, report_chats
+from bpe_core.tokenizer import ChatReport, find_drift, report_chats
+from bpe_scale import encoding
 
 END = "<|endoftext|>"
 SOURCE = (
@@ -232,6 +233,64 @@ def test_a_corpus_of_conversations_is_encoded_with_masks(tmp_path: Path) -> None
     assert "Unpack a.gz first" in packed.stderr
 
 
+def test_a_killed_encoding_of_conversations_resumes_and_is_equal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding, "_CHATS_AT_ONCE", 2)
+    template = ChatTemplate(SOURCE)
+    talks = [
+        [{"role": "user", "content": f"{n}?"}, {"role": "assistant", "content": "hug " * (n % 5)}]
+        for n in range(6)
+    ]
+    talks[2] = []
+    n_read = 0
+
+    def use(out: str, talks: list[Any], *, dies: bool = False, **more: Any) -> tuple[Any, Any]:
+        nonlocal n_read
+        n_read = 0
+
+        def count(template: Any, part: list[Any], *others: Any, **named: Any) -> ChatReport:
+            nonlocal n_read
+            n_read += len(part)
+            if dies and n_read > 4:
+                raise KeyboardInterrupt
+            return report_chats(template, part, *others, **named)
+
+        monkeypatch.setattr(encoding, "report_chats", count)
+        sources = [("a", talks[:3]), ("b", talks[3:])]
+        return encoding.encode_chats(
+            sources, template, bpe.gpt2(), tmp_path / out, name="gpt2", shard_tokens=40, **more
+        )
+
+    def files(out: str) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in (tmp_path / out).iterdir()}
+
+    manifest, whole = use("whole", talks)
+    assert n_read == 6
+    assert whole == report_chats(template, talks, bpe.gpt2())
+    assert [(each.name, each.documents) for each in manifest.sources] == [("a", 2), ("b", 3)]
+    with pytest.raises(KeyboardInterrupt):
+        use("out", talks, dies=True)
+    kept = len([*(tmp_path / "out.work").glob("*.json")])
+    assert kept == 2
+    _, resumed = use("out", talks)
+    assert n_read == 2
+    assert resumed == whole
+    assert files("out") == files("whole")
+    assert not (tmp_path / "out.work").exists()
+    # What changed is encoded again, and so is what was cut short; the rest is not.
+    with pytest.raises(KeyboardInterrupt):
+        use("out", talks, dies=True)
+    first, *_ = (tmp_path / "out.work").glob("*.npy")
+    first.write_bytes(first.read_bytes()[:-1])
+    use("out", [*talks[:5], talks[0]])
+    assert n_read == 4
+    own = tmp_path / "own"
+    use("out", talks, work=own)
+    use("out", talks, work=own)
+    assert n_read == 0
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -245,7 +304,6 @@ def test_a_corpus_of_conversations_is_encoded_with_masks(tmp_path: Path) -> None
         "--skip-damaged",
         "--dry-run",
         "--processes 2",
-        "--work w",
         "--pretokenizer gpt2",
         "--special-token a=1",
     ],
