@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.detective import choose_samples, draw_mixture, infer
+from ui.detective import choose_samples, draw_limits, draw_mixture, infer
 from ui.look import plain_markdown
 from ui.shell import frame
 from ui.storage import StoredRun
@@ -16,6 +16,7 @@ def draw_detective(stored: StoredRun) -> None:
         chosen = choose_tokenizer(stored, key="detective_tokenizer")
         add_button(stored)
     draw_shelf_problems()
+    draw_limits(chosen)
     samples = choose_samples()
     tokenizer = chosen.encoder.merged_by
     if tokenizer is None or not tokenizer.merges:

@@ -74,7 +74,8 @@ class Advice(NamedTuple):
             found = f"After {self.n_tokens:,} new tokens, no further hundred saves {share}."
         if not self.n_rare:
             return found
-        of = "that one" if self.n_tokens == 1 else f"{self.n_rare:,} of these {self.n_tokens:,}"
+        are_all = "all " if 1 < self.n_rare == self.n_tokens else ""
+        of = "it" if self.n_tokens == 1 else f"{are_all}{self.n_rare:,} of them"
         return (
             f"{found} The training text has {of} fewer than {MIN_USES} times: few to train a row "
             "with."
@@ -98,7 +99,7 @@ def advise_size(run: TrainingRun, tokens_after: NDArray[np.int64], worth: float 
     >>> run = extend(gpt2(), Corpus.from_text("tokenizer, tokenizers " * 9), n_tokens=2)
     >>> advise_size(run, run.tokens_after).sentence
     'Even the last new tokens save at least 0.1% of the tokens per hundred: try more. The training \
-text has 2 of these 2 fewer than 100 times: few to train a row with.'
+text has all 2 of them fewer than 100 times: few to train a row with.'
     """
     n = len(list_new_ids(run))
     if tokens_after.shape != (n + 1,):

@@ -14,6 +14,7 @@ from bpe_core.errors import ConfigError
 if TYPE_CHECKING:
     from bpe_core.corpus import Corpus
     from bpe_core.models import Recipe, Undertrained
+    from bpe_core.vocabulary import SampleSet
 
 _MAX_LISTED = 30
 
@@ -168,9 +169,15 @@ def fit_rows(
     "--sample",
     "samples",
     multiple=True,
-    required=True,
     metavar="CATEGORY=PATH",
     help="A file, folder or pattern with text of a category, such as German=de/; one for each.",
+)
+@click.option(
+    "--samples",
+    "shipped",
+    type=click.Choice(("kinds", "languages")),
+    help="Use the samples that come with this package too: six kinds of text, or 25 languages with "
+    "a few sentences each.",
 )
 @click.option(
     "--merges",
@@ -187,24 +194,35 @@ def fit_rows(
 )
 @json_option
 def mixture(
-    tokenizer: str, samples: tuple[str, ...], n_merges: int | None, resamples: int, *, as_json: bool
+    tokenizer: str,
+    samples: tuple[str, ...],
+    shipped: SampleSet | None,
+    n_merges: int | None,
+    resamples: int,
+    *,
+    as_json: bool,
 ) -> None:
     """Infer what a tokenizer was trained on from the order of its merges.
 
     Give a sample of each category that the training text may have had. The shares are those for
-    which the merges were the most frequent pairs, or nearly. Needs the extra: pip install
-    "bpe-explorer[mixture]".
+    which the merges were the most frequent pairs, or nearly. TOKENIZER may be the name of a
+    published one, which few samples explain, so look at the last line first. Needs the extra: pip
+    install "bpe-explorer[mixture]".
 
     The exit status is 0 even if the samples do not fit, and 1 after an error.
 
     \b
     Examples:
       $ bpe mixture mine.json --sample prose=notes.txt --sample code='corpus/*.txt'
+      $ bpe mixture gpt2 --samples kinds
     """
     from bpe_core.cli.support import load_encoder
     from bpe_core.vocabulary import mixture as infer
+    from bpe_core.vocabulary import shipped_samples
 
-    texts: dict[str, Corpus] = {}
+    if not samples and shipped is None:
+        raise ConfigError("Give samples: --sample CATEGORY=PATH for each category, or --samples.")
+    texts: dict[str, Corpus] = {} if shipped is None else shipped_samples(shipped)
     for given in samples:
         name, sign, path = given.partition("=")
         if not (name and sign and path):

@@ -26,7 +26,15 @@ if TYPE_CHECKING:
         uses_in_corpus,
         uses_in_run,
     )
-    from bpe_core.vocabulary.mixtures import MAX_CATEGORIES, Mixture, Witness, mixture
+    from bpe_core.vocabulary.mixtures import (
+        MAX_CATEGORIES,
+        MAX_CHARACTERS,
+        Mixture,
+        SampleSet,
+        Witness,
+        mixture,
+        shipped_samples,
+    )
     from bpe_core.vocabulary.provenance import MAX_SEARCHED, source_lines, token_origin
     from bpe_core.vocabulary.reachability import (
         CONTEXTS,

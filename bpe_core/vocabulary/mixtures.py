@@ -21,13 +21,13 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole, describe, is_a
-from bpe_core.corpus import Corpus, to_corpus
+from bpe_core.corpus import Corpus, load_sample, parallel_texts, to_corpus
 from bpe_core.counting import NEVER, Layout, at_step, count_pretokens, lay_out_encoded
 from bpe_core.errors import ArgumentTypeError, ConfigError, CorpusError
 from bpe_core.extras import needs_extra
@@ -41,6 +41,18 @@ OnProgress = Callable[[str, int, int], object]
 """Called with what is being done, and how much of it is done of how much."""
 
 MAX_CATEGORIES: Final = 40
+SampleSet = Literal["kinds", "languages"]
+KINDS: Final[Mapping[str, str]] = {
+    "Python code": "python-library",
+    "Reference text": "python-help",
+    "English story": "alice",
+    "French tale": "chaperon-rouge",
+    "German tale": "rotkaeppchen",
+    "Chinese story": "kong-yiji",
+}
+"""The kinds of text that samples are shipped of, and which samples."""
+MAX_CHARACTERS: Final = 500_000
+"""Of a sample that is shipped."""
 N_PARTS: Final = 4
 """Each sample is divided into this many parts, which are drawn again for the intervals."""
 _HANDS: Final = 16
@@ -55,6 +67,25 @@ _AROUND: Final = 7
 MIN_FIT: Final = 0.8
 """With a smaller share of explained merges, the samples do not fit."""
 _LOW, _HIGH = 5, 95
+
+
+def shipped_samples(which: SampleSet) -> dict[str, Corpus]:
+    """Return the samples that come with this package: of kinds of text, or of 25 languages.
+
+    Those of languages are a few sentences each, the same ones.
+
+    >>> [*shipped_samples("languages")][:3]
+    ['English', 'French', 'German']
+    """
+    if which == "languages":
+        return {each.name: Corpus.from_documents(each.sentences) for each in parallel_texts()}
+    return {name: _thinned(load_sample(id)) for name, id in KINDS.items()}
+
+
+def _thinned(corpus: Corpus) -> Corpus:
+    """Return documents from the whole corpus, about `MAX_CHARACTERS` in all."""
+    step = max(1, -(-corpus.n_characters // MAX_CHARACTERS))
+    return Corpus.from_documents(corpus.documents[::step]) if step > 1 else corpus
 
 
 class Witness(NamedTuple):

@@ -13,8 +13,8 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus import Upload
-from bpe_core.vocabulary import Mixture
-from tests.app.pages import OpenApp, errors, sent, upload
+from bpe_core.vocabulary import Mixture, mixtures
+from tests.app.pages import OpenApp, errors, page_text, sent, upload
 from tests.app.training import draw_after, known_ids
 from tests.waiting import OfKind
 from ui.detective import inference
@@ -29,7 +29,7 @@ def test_own_samples_are_read_and_their_shares_drawn(
 ) -> None:
     # Two small texts are enough to show that the shipped ones reach the page.
     tales = {"French tale": "chaperon-rouge", "German tale": "rotkaeppchen"}
-    monkeypatch.setattr(inference, "_KINDS", tales)
+    monkeypatch.setattr(mixtures, "KINDS", tales)
     app = open_app("detective")
     (id,) = known_ids(MIXTURE)
     found = draw_after(app, OfKind(MIXTURE), id).result
@@ -119,3 +119,10 @@ def test_bars_have_intervals_and_are_grey_if_the_samples_do_not_fit() -> None:
         True,
     )
     assert "<b>" not in figure.layout.yaxis.ticktext[0]
+
+
+def test_the_limits_are_said_of_published_tokenizers_alone(open_app: OpenApp) -> None:
+    app = open_app("detective")
+    assert "those of GPT-4" not in page_text(app)
+    app.segmented_control(key="detective_tokenizer").set_value("GPT-2").run()
+    assert "those of GPT-4" in page_text(app)

@@ -14,7 +14,8 @@ from click.testing import CliRunner
 import bpe_core as bpe
 from bpe_core.cli import main
 from bpe_core.counting import count_pretokens
-from bpe_core.vocabulary import mixtures
+from bpe_core.vocabulary import SampleSet, mixtures
+from tests.commands import run
 
 
 def made_up(seed: int, n_bytes: int, *, draw: int) -> list[str]:
@@ -150,3 +151,20 @@ def test_wrong_arguments() -> None:
         bpe.mixture(TOKENIZER, {"a": "hug hug hug hug", "b": "hug"})
     with pytest.raises(bpe.ConfigError, match="merges of this tokenizer are not known"):
         bpe.mixture(None, SAMPLES)  # pyright: ignore[reportArgumentType]
+
+
+def test_the_command_takes_shipped_samples_alone_or_with_own_ones(tmp_path: Path) -> None:
+    given = ("mixture", "gpt2", "--resamples", "0", "--merges", "60", "--json")
+    own = tmp_path / "own.txt"
+    own.write_text("hug hugs hugging " * 60, encoding="utf-8")
+    sets: list[SampleSet] = ["kinds", "languages"]
+    for which in sets:
+        more = ("--sample", f"Hugs={own}") if which == "languages" else ()
+        printed = json.loads(run(*given, "--samples", which, *more).stdout)
+        names = [row["category"] for row in printed["categories"]]
+        assert names == [*mixtures.shipped_samples(which), *(["Hugs"] if more else [])]
+        # No few samples stand for a published tokenizer's training text, and that is said.
+        assert printed["fits"] is False
+    assert "--samples" in run("mixture", "gpt2").output
+    both = run(*given, "--samples", "kinds", "--sample", f"English story={own}")
+    assert (both.exit_code, "has two samples" in both.output) == (1, True)

@@ -13,6 +13,6 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from ui.detective.inference import choose_samples, draw_mixture, infer
+    from ui.detective.inference import choose_samples, draw_limits, draw_mixture, infer
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

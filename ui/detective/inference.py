@@ -12,9 +12,15 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.comparison import numbered
-from bpe_core.corpus import Corpus, load_sample, parallel_texts
+from bpe_core.corpus import Corpus
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.vocabulary import MAX_CATEGORIES, Mixture, mixture
+from bpe_core.vocabulary import (
+    MAX_CATEGORIES,
+    MAX_CHARACTERS,
+    Mixture,
+    mixture,
+    shipped_samples,
+)
 from ui.components import (
     ChartPicture,
     SymbolRow,
@@ -40,20 +46,12 @@ from ui.look import (
 )
 from ui.run import csv_table, offer_csv
 from ui.shell import choose_one, frame, submitted_files, upload_files
+from ui.tokenizers import Member, shelf
 from ui.work import Progress, Status, Task, WorkKind, queue, read_beginning, show_work
 
 KINDS: Final = "Kinds of text"
 LANGUAGES: Final = "25 languages"
 OWN: Final = "Your own"
-_KINDS: Final[Mapping[str, str]] = {
-    "Python code": "python-library",
-    "Reference text": "python-help",
-    "English story": "alice",
-    "French tale": "chaperon-rouge",
-    "German tale": "rotkaeppchen",
-    "Chinese story": "kong-yiji",
-}
-_MAX_CHARACTERS: Final = 500_000
 _N_STEPS: Final = 120
 _MAX_ROWS: Final = 12
 _LONGEST_NAME: Final = 18
@@ -81,29 +79,22 @@ def choose_samples() -> Samples | None:
 
 @cached(spinner="Reading the samples")
 def _shipped(chosen: str) -> Samples:
+    texts = shipped_samples("languages" if chosen == LANGUAGES else "kinds")
     if chosen == LANGUAGES:
-        texts = {each.name: Corpus.from_documents(each.sentences) for each in parallel_texts()}
         note = (
             "These samples have a few sentences for each language, so they judge only the first "
             "merges."
         )
     else:
-        texts = {name: _beginning(load_sample(id)) for name, id in _KINDS.items()}
         note = "The texts that come with this app stand for their kinds."
     return Samples(chosen, texts, note)
-
-
-def _beginning(corpus: Corpus) -> Corpus:
-    """Return documents from the whole corpus, about `_MAX_CHARACTERS` in all."""
-    step = max(1, -(-corpus.n_characters // _MAX_CHARACTERS))
-    return Corpus.from_documents(corpus.documents[::step]) if step > 1 else corpus
 
 
 def _own_samples() -> Samples | None:
     st.markdown(
         ":gray[Upload a text file for each kind of text, such as German.txt and Python.txt. The "
         f"file’s name is the name of its kind. The limit is {MAX_CATEGORIES} files. The first "
-        f"{_MAX_CHARACTERS:,} characters of each are read.]"
+        f"{MAX_CHARACTERS:,} characters of each are read.]"
     )
     uploads = upload_files("Samples", key="detective_files", label_visibility="collapsed")
     if not submitted_files(uploads):
@@ -132,8 +123,20 @@ def _read(file_id: str, _upload: UploadedFile) -> Corpus:
     """Return the beginning of a file, which is read once for each upload."""
     _upload.seek(0)
     return read_beginning(
-        [_upload], _MAX_CHARACTERS, on_progress=lambda _: None, on_wait=lambda: None
+        [_upload], MAX_CHARACTERS, on_progress=lambda _: None, on_wait=lambda: None
     )[0]
+
+
+def draw_limits(member: Member) -> None:
+    """Say what the merges of a tokenizer that was not trained here do not tell."""
+    if member.key == shelf.OWN or member.key.startswith(shelf.RUN_PREFIX):
+        return
+    st.markdown(
+        ":small[:gray[A published tokenizer has learned from many more kinds of text than a few "
+        "samples stand for, so look at the fit first. Its publisher may have begun with the merges "
+        "of another one: the first 100,000 of Llama 3 are those of GPT-4, and tell what GPT-4’s "
+        "was trained on.]]"
+    )
 
 
 def infer(tokenizer: Tokenizer, samples: Samples) -> Status[Progress, Mixture]:

@@ -57,7 +57,7 @@ GPT2: Final = "gpt2"
 FIRST_SHELF: Final = (GPT2,)
 GPT2_NOTE: Final = "OpenAI’s files, byte for byte"
 _NOTHING = "none"
-_RUN = "run-"
+RUN_PREFIX: Final = "run-"
 FILE_PREFIX: Final = "file-"
 _STORED_KEY: Final = re.compile("run-sample|(run|file)-[0-9a-f]{32}")
 _MAX_NAME_LENGTH = 40
@@ -131,7 +131,7 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
         except BpeError as error:
             problems.append(str(error))
             continue
-        if key != _RUN + stored.id and key not in kept:
+        if key != RUN_PREFIX + stored.id and key not in kept:
             found.append(member)
         kept.append(key)
     kept = list(dict.fromkeys(kept))
@@ -240,13 +240,13 @@ def trained_run(member: Member, stored: StoredRun) -> TrainingRun | None:
     """Return the run that a tokenizer of the shelf was learned in; None for any other."""
     if member.key == OWN:
         return stored.run
-    is_run = member.key.startswith(_RUN)
-    return load_run(member.key.removeprefix(_RUN)).run if is_run else None
+    is_run = member.key.startswith(RUN_PREFIX)
+    return load_run(member.key.removeprefix(RUN_PREFIX)).run if is_run else None
 
 
 def run_key(run_id: str) -> str:
     """Return the key of a run's tokenizer."""
-    return _RUN + run_id
+    return RUN_PREFIX + run_id
 
 
 def opens_by_name(key: str) -> bool:
@@ -316,8 +316,8 @@ def open_member(key: str) -> Member:
     """Open a tokenizer by its key; raise BpeError if it cannot be opened."""
     if key == GPT2:
         return Member(key, "GPT-2", gpt2(), GPT2_NOTE)
-    if key.startswith(_RUN):
-        stored = load_run(key.removeprefix(_RUN))
+    if key.startswith(RUN_PREFIX):
+        stored = load_run(key.removeprefix(RUN_PREFIX))
         return Member(key, stored.title, stored.run.tokenizer, "Another run")
     by_name = is_by_name(key)
     named = open_by_name(key) if by_name else load_tokenizer(key.removeprefix(FILE_PREFIX))
