@@ -67,7 +67,7 @@ pretokenizer_option: Option[Any] = click.option(
     show_default=True,
     metavar="NAME",
     help="gpt2, cl100k, o200k, llama3, qwen2, tekken, deepseek-v3, starcoder, falcon, whitespace, "
-    "words-punctuation, metaspace, llama2, superwords, none, or regex:PATTERN.",
+    "words-punctuation, metaspace, llama2, superwords, digits-from-right, none, or regex:PATTERN.",
 )
 
 

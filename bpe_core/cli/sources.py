@@ -292,8 +292,9 @@ class Sources(Stretches):
         counts_ahead = self.counts is not None or self.workers.are_named or self.floor > 1
         if self.keeps_text and counts_ahead:
             raise ConfigError(
-                "Superwords need the text itself: counted words no longer say which follows which. "
-                "Omit --superwords-from, or --counts and the options that count."
+                "Superwords and weights need the text itself: counted words no longer say which "
+                "follows which, or where they are from. Omit --superwords-from and --weight, or "
+                "--counts and the options that count."
             )
         if self.counts is None:
             if not self.names:

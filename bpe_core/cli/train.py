@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,6 +107,13 @@ _special_tokens: Option[Any] = click.option(
     help="Once the vocabulary has this many tokens, let merges join up to four words (SuperBPE).",
 )
 @click.option(
+    "--weight",
+    "weights",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="Count a file or a folder so many times, such as de=2 or fr=0.5; may be repeated.",
+)
+@click.option(
     "--picky",
     type=float,
     metavar="SHARE",
@@ -148,6 +156,7 @@ def train(
     run_file: str | None,
     as_json: bool,
     special_tokens: tuple[str, ...],
+    weights: tuple[str, ...],
     **settings: Any,
 ) -> None:
     """Train a tokenizer on text files and tables, also packed ones, archives and folders of them.
@@ -169,6 +178,7 @@ def train(
           --character-coverage 0.9995 --pretokenizer metaspace --special-token '<unk>' \\
           --special-token '<s>' --special-token '</s>' --out mine.model
       $ bpe train notes.txt --vocab-size 600 --superwords-from 400 --out superwords.json
+      $ bpe train languages --vocab-size 400 --weight fr=2 --out weighed.json
       $ bpe train notes.txt --vocab-size 600 --picky 0.9 --out picky.bpe.json
       $ bpe train notes.txt --vocab-size 400 --seed-token mov --veto 'regex:[0-9]' --out asm.json
     """
@@ -186,7 +196,9 @@ def train(
             "which cannot say so. Use BPE Explorer's own: --format native, or --out mine.bpe.json."
         )
     check_json(out, wanted=as_json)
-    sources = replace(sources, keeps_text=config.superwords_from is not None)
+    weighed = dict(map(_read_weight, weights))
+    needs_text = config.superwords_from is not None or bool(weighed)
+    sources = replace(sources, keeps_text=needs_text)
     sources.check()
     # Written once untrained, because a refusal after the whole run would come too late.
     untrained = run_training(Corpus.from_text("a"), config).tokenizer
@@ -199,8 +211,11 @@ def train(
             raise click.UsageError("--run and --out name the same file.")
         check_output(RUN, run_file, inputs, force=force)
     opened = sources.open(config.pretokenizer, out)
+    text = opened.text
+    if weighed and isinstance(text, Corpus):
+        text = text.weighted(weighed)
     with Bar() as bar:
-        run = run_training(opened.text, config, bar.show_training, on_counting=bar.show_counting)
+        run = run_training(text, config, bar.show_training, on_counting=bar.show_counting)
     told = write_tokenizer(dumps(run, format), out)
     if run_file is not None:
         write_output(run_to_bytes(run), run_file)
@@ -214,6 +229,14 @@ def train(
         held_out = describe_held_out(opened.held_out, n_tokens=n_tokens, file=written)
         more = {"held_out": held_out, "terms": describe_terms(run.terms)}
         print_json({"out": out, "format": format, **describe_run(run), **more})
+
+
+def _read_weight(given: str) -> tuple[str, Fraction]:
+    name, _, number = given.rpartition("=")
+    try:
+        return name, Fraction(number)
+    except (ValueError, ZeroDivisionError):
+        raise click.UsageError(f"Expected NAME=NUMBER, such as de=2, got {given!r}.") from None
 
 
 @click.command("train-parity")

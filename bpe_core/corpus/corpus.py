@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import repeat
+from math import gcd, inf, lcm
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -222,6 +226,8 @@ class Corpus(Immutable):
     """The figures of a text that is not in memory; None for any other corpus."""
     folder: Path | None = field(default=None, repr=False)
     """The folder that `read` reads such a text from; None for a part, of which figures are all."""
+    weights: tuple[int, ...] = field(default=(), repr=False)
+    """How often each document counts in training; empty if each counts once. See `weighted`."""
     n_bytes: int = field(init=False)
     """The size in UTF-8; each of `word_counts` is counted as often as it occurs."""
     _n_characters: int | None = field(init=False, repr=False, default=None)
@@ -240,7 +246,7 @@ class Corpus(Immutable):
             return
         n_bytes = n_characters = 0
         names = self.names if self.word_counts is None else repeat("the word counts")
-        for (text, count), name in zip(self._weighted(), names, strict=self.word_counts is None):
+        for (text, count), name in zip(self._counted(), names, strict=self.word_counts is None):
             n_bytes += utf8_length(text, name) * count
             n_characters += len(text) * count
         if self.summary is not None:
@@ -288,7 +294,8 @@ class Corpus(Immutable):
                 for piece, _ in self.documents.pieces(place):
                     digest.update(piece)
             return digest.hexdigest()
-        for text, count in self._weighted():
+        weighted = zip(self.documents, self.weights, strict=True)
+        for text, count in weighted if self.weights else self._counted():
             if len(text) <= _PIECE:
                 data = text.encode()
                 digest.update(b"%d %d:" % (count, len(data)))
@@ -303,7 +310,7 @@ class Corpus(Immutable):
             return hashlib.sha256(described).hexdigest()
         return digest.hexdigest()
 
-    def _weighted(self) -> Iterable[tuple[str, int]]:
+    def _counted(self) -> Iterable[tuple[str, int]]:
         """Return each text, and how often it counts."""
         if self.word_counts is not None:
             return self.word_counts.items()
@@ -322,7 +329,7 @@ class Corpus(Immutable):
         notes = self.file_notes
         parts = (self.documents, self.names, words, notes, self.encodings, self.places)
         further = self.divided, self.units, dict(self.columns), self.how, self.summary, self.text
-        return Corpus, (*parts, *further, self.known)
+        return Corpus, (*parts, *further, self.known, None, self.weights)
 
     @classmethod
     def from_text(cls, text: str, name: str = "text") -> Corpus:
@@ -456,10 +463,8 @@ class Corpus(Immutable):
             )
         found = hold_out(self.documents, self.names, held_out_share, int(seed), by, self.columns)
         divided = Split(self.sha256, float(held_out_share), int(seed), found.how.by)
-        return (
-            self._part(found.training, divided),
-            self._part(found.held_out, divided, found.units, found.how),
-        )
+        held_out = self._part(found.held_out, divided, found.units, found.how)
+        return self._part(found.training, divided), replace(held_out, weights=())
 
     def hold_out(self, text: Corpus) -> tuple[Corpus, Corpus]:
         """Hold out a separate text; return the training text and the held-out text.
@@ -510,6 +515,52 @@ class Corpus(Immutable):
             )
             for label in dict.fromkeys(labels)
         }
+
+    def weighted(self, weights: Mapping[str, float | Fraction]) -> Corpus:
+        """Return the corpus with documents that count more or less than others in training.
+
+        A name is that of a document, or of a file or folder in its path; a file's may be without
+        its ending, so "de" is for de/news.txt and for de.txt. Of several, the one nearest to the
+        end of the path holds. All other documents have a weight of 1. Counts stay exact: weights
+        such as 0.5 are scaled up until all are whole numbers. Held-out text has no weights.
+
+        Raises ConfigError for a name that no document has, a weight that is not above 0, weights
+        too fine for 64 bits, and words that are counted already.
+
+        >>> corpus = Corpus.from_documents(["ein Hut", "a hat"], ["de/a.txt", "en/a.txt"])
+        >>> corpus.weighted({"de": 1.5}).weights
+        (3, 2)
+        >>> corpus.weighted({"de": 1.5}).count("whitespace").pretokens.counts.tolist()
+        [3, 3, 2, 2]
+        """
+        if self.folder is not None:
+            return self.read().weighted(weights)
+        if self.word_counts is not None:
+            raise ConfigError("Words with counts have no documents to weigh. Change their counts.")
+        exact = {name: _exact_weight(name, weight) for name, weight in weights.items()}
+        labels = [*map(_labels, self.names)]
+        known = {label for each in labels for label in each}
+        if missing := sorted(exact.keys() - known):
+            some = ", ".join(sorted(known)[:8])
+            raise ConfigError(
+                f"No document, file or folder of the corpus is called {missing[0]!r}, whose weight "
+                f"is given. It has {some}."
+            )
+        named = (next(filter(exact.__contains__, each), None) for each in labels)
+        each = [Fraction(1) if name is None else exact[name] for name in named]
+        scale = lcm(*(weight.denominator for weight in each))
+        whole = [int(weight * scale) for weight in each]
+        divisor = gcd(*whole)
+        if max(whole) // divisor * max(1, self.n_bytes) > MAX_SUM:
+            raise ConfigError(
+                "The weights differ too much, or too finely, for exact counts in 64 bits. Round "
+                "them, as in 0.33 for 1/3."
+            )
+        return replace(
+            self,
+            documents=tuple(self.documents),
+            weights=() if len(set(whole)) == 1 else tuple(weight // divisor for weight in whole),
+        )
 
     def sample(self, n_bytes: int, seed: int = 0) -> Corpus:
         """Return about `n_bytes` of the corpus: blocks of whole lines spread over all of it.
@@ -563,7 +614,7 @@ class Corpus(Immutable):
         if self.summary is not None:
             return self.summary.characters
         seen = CharacterSet()
-        for text, _ in self._weighted():
+        for text, _ in self._counted():
             seen.add(text)
         return seen.listed()
 
@@ -609,6 +660,7 @@ class Corpus(Immutable):
         head: dict[str, Any] = {
             "names": self.names,
             "counts": None if words is None else list(words.values()),
+            **({"weights": self.weights} if self.weights else {}),
             "notes": self.file_notes,
             # A single one if they are all the same.
             "encodings": self.encodings[: 1 if len(set(self.encodings)) == 1 else None],
@@ -641,6 +693,7 @@ class Corpus(Immutable):
                 tuple(found) * (len(texts) if len(found) == 1 else 1),
                 columns={name: tuple(values) for name, values in head["columns"].items()},
                 summary=None if head["summary"] is None else CountsSummary(**head["summary"]),
+                weights=tuple(map(int, head.get("weights", ()))),
                 text=cls.open(folder / _SAMPLE) if (folder / _SAMPLE).is_dir() else None,
             )
             expected = str(head["sha256"])
@@ -738,6 +791,7 @@ class Corpus(Immutable):
             units=for_each_span(units) if units else (),
             columns={name: for_each_span(values) for name, values in self.columns.items()},
             how=how,
+            weights=for_each_span(self.weights) if self.weights else (),
         )
 
 
@@ -745,6 +799,30 @@ def _stem(name: str) -> str:
     """Return the name of a document's file without folders and endings."""
     file = file_name(name).rpartition("/")[2]
     return file.partition(".")[0] or file
+
+
+def _exact_weight(name: object, weight: object) -> Fraction:
+    if not is_a(name, str) or not is_a(weight, Real) or is_a(weight, bool):
+        raise ArgumentTypeError(
+            f"Expected weights as a dict from names to numbers, such as {{'de': 2.0}}, got "
+            f"{describe(name)}: {describe(weight)}."
+        )
+    number = cast("float", weight)
+    if not 0 < number < inf:
+        raise ConfigError(f"The weight of {name!r} is {number}. Use a number above 0.")
+    # The decimal number that was written: 0.1 is not exactly so much in binary.
+    return Fraction(number) if isinstance(number, Fraction) else Fraction(repr(float(number)))
+
+
+def _labels(name: str) -> list[str]:
+    """Return what a document may be called by, from its own name to its first folder.
+
+    >>> _labels("de/news.csv row 3")
+    ['de/news.csv row 3', 'de/news.csv', 'news.csv', 'news', 'de']
+    """
+    file = file_name(name)
+    *folders, last = re.split(r"[/\\]", file)
+    return list(dict.fromkeys([name, file, last, _stem(name), *reversed(folders)]))
 
 
 def to_corpus(given: Corpus | Iterable[str]) -> Corpus:

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import TypeVar
@@ -333,6 +334,15 @@ def count_corpus(
         counts = np.array(list((corpus.word_counts or {}).values()), np.int64)
         known = corpus.summary._replace(n_bytes=corpus.n_bytes, sha256=corpus.sha256)
         return check_cut(WordCounts(PretokenCounts(words, counts), known), cut.name)
+    if corpus.weights:
+        return _count_weighted(
+            corpus,
+            cut,
+            lists_characters=lists_characters,
+            check=check,
+            should_stop=should_stop,
+            on_progress=on_progress,
+        )
     if isinstance(corpus.documents, FileTexts):
         share = ReadShare(corpus.n_bytes, should_stop, on_progress)
         files = _Files(corpus.documents, share, lists_characters=lists_characters)
@@ -354,6 +364,48 @@ def count_corpus(
         partial(_summary, cut.name, corpus.n_bytes, hashed.result, characters),
         corpus.divided,
     )
+
+
+def _count_weighted(
+    corpus: Corpus,
+    cut: Pretokenizer,
+    *,
+    lists_characters: bool,
+    check: Callable[[str], object] | None,
+    should_stop: Callable[[], bool] | None,
+    on_progress: Callable[[float], None] | None,
+) -> WordCounts:
+    """Count each document as often as its weight says.
+
+    The words of all documents are counted first, which also puts them in order; then those of
+    documents with other weights than the most frequent one.
+    """
+    weights = np.array(corpus.weights, np.int64)
+    usual = Counter(corpus.weights).most_common(1)[0][0]
+    plain = replace(corpus, weights=())
+    found = count_corpus(
+        plain,
+        cut,
+        lists_characters=lists_characters,
+        check=check,
+        should_stop=should_stop,
+        on_progress=on_progress,
+    )
+    words, counts = found.pretokens.words, found.pretokens.counts * usual
+    n_bytes = usual * corpus.n_bytes
+    place = {word: at for at, word in enumerate(words)}
+    for weight in set(corpus.weights) - {usual}:
+        chosen = np.flatnonzero(weights == weight).tolist()
+        texts = tuple(corpus.documents[at] for at in chosen)
+        part = Corpus(texts, tuple(corpus.names[at] for at in chosen))
+        more = count_pretokens(part, cut, should_stop=should_stop)
+        # A stop may leave words that the first pass had not come to.
+        known = [at for at, word in enumerate(more.words) if word in place]
+        counts[[place[more.words[at]] for at in known]] += (weight - usual) * more.counts[known]
+        n_bytes += (weight - usual) * part.n_bytes
+    characters = found.summary.characters
+    summary = CountsSummary(cut.name, n_bytes, corpus.sha256, characters)
+    return WordCounts(PretokenCounts(words, counts), summary, corpus.divided)
 
 
 def _summary(
@@ -412,7 +464,7 @@ it cuts them, or train with the pre-tokenizer that cut these, or with 'none', wh
     if cut is None:
         _check_words(counts, pretokenizer)
         pretokens = normalize_words(pretokens, get_pretokenizer(pretokenizer))
-    elif cut != pretokenizer:
+    elif cut not in (pretokenizer, get_pretokenizer(pretokenizer).name):
         raise ConfigError(
             f"The words were cut by the pre-tokenizer {cut}, not by {pretokenizer}. Train with "
             f"{cut}, or count the text again."

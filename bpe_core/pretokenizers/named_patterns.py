@@ -157,6 +157,9 @@ _LLAMA3: Final = (
     r"| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 
+DIGITS_FROM_RIGHT: Final = _LLAMA3.format(numbers=r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))")
+"""Llama 3's pattern with numbers in threes from the right, as they are written with commas."""
+
 # Of DeepSeek V3: numbers; then runs of Chinese characters and kana, in which only letters,
 # punctuation and the three unassigned places are told apart; then the rest.
 _HAN: Final = rf"(?![^{HAN_AND_KANA}])"

@@ -630,4 +630,24 @@ def test_superwords_of_a_folder_are_those_of_its_text(tmp_path: Path) -> None:
     for more in (("--floor", "2", folder), ("--counts", tmp_path / "counts.parquet")):
         refused = run("train", *size, *more, "--out", tmp_path / "no.json")
         assert refused.exit_code == 1
-        assert "Omit --superwords-from, or --counts and the options that count" in refused.stderr
+        assert "Omit --superwords-from and --weight, or --counts" in refused.stderr
+
+
+def test_files_and_folders_count_as_often_as_their_weights_say(tmp_path: Path) -> None:
+    for name, text in {"de/a.txt": "der Hut", "en/a.txt": "the hat", "fr.txt": "le chat"}.items():
+        path = tmp_path / "texts" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    command = ("train", tmp_path / "texts", "--vocab-size", "262")
+    weights = ("--weight", "de=2", "--weight", "fr=0.5")
+    out = tmp_path / "mine.json"
+    found = json.loads(succeed(*command, *weights, "--out", out, "--json").stdout)
+    texts = ["der Hut"] * 4 + ["the hat"] * 2 + ["le chat"]
+    assert load(out) == bpe.train(texts, vocab_size=262).tokenizer
+    assert found["text"]["n_bytes"] == sum(map(len, texts))
+    for wrong, told in (
+        ("de", "Expected NAME=NUMBER"),
+        ("es=2", "is called 'es'"),
+        ("de=0", "above 0"),
+    ):
+        assert told in run(*command, "--weight", wrong, "--out", tmp_path / "no.json").stderr
