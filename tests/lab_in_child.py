@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from bpe_core.lab import Results
-from bpe_core.lab.measuring import LabProgress
+from bpe_core.lab.measurements import LabProgress
 from bpe_core.processes import Report
 
 

@@ -18,8 +18,8 @@ from tests.app.training import draw_after
 from tests.oracles import TOKENIZERS
 from tests.waiting import OfKind, wait_until
 from ui.corpus.own_text_field import OwnText, OwnTexts
-from ui.lab import MeasurementStatus, measurements
-from ui.lab.measurements import MEASURE, begin_measurement
+from ui.lab import MeasurementStatus, sections
+from ui.lab.sections import MEASURE, begin_measurement
 from ui.shell.workspace import state_key
 from ui.storage import SAMPLE_RUN_ID, load_run
 from ui.work import TooMuchWorkError
@@ -122,7 +122,7 @@ def test_nothing_is_measured_before_a_press_on_an_own_text_or_while_the_queue_is
 ) -> None:
     own = {"lab_text": "Your text", "text": SHORT}
     for shared, query in ((refuse, own), (is_full, {})):
-        monkeypatch.setattr(measurements, "shared_measurement", shared)
+        monkeypatch.setattr(sections, "shared_measurement", shared)
         app = open_app("lab", **query)
         assert not app.error
         assert any("Eight encoders are run on this text" in one.value for one in app.markdown)
@@ -133,7 +133,7 @@ def test_nothing_is_measured_before_a_press_on_an_own_text_or_while_the_queue_is
 def test_a_measurement_in_the_address_takes_the_place_of_the_small_one(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measurements, "shared_measurement", refuse)
+    monkeypatch.setattr(sections, "shared_measurement", refuse)
     own = begin_measurement(LabOrder("encoding", SHORT, gpt2().truncated(9)), about="x")
     training = begin_measurement(LabOrder("training", SHORT), about="x")
     wait_until(MEASUREMENTS, training)

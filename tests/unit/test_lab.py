@@ -15,16 +15,14 @@ from bpe_core.lab import (
     Results,
     differences,
 )
-from bpe_core.lab.measurements import ENCODERS, growing_sizes, run_order, trainers
-from bpe_core.lab.measuring import ignore_progress
+from bpe_core.lab.measurements import ENCODERS, growing_sizes, ignore_progress, run_order, trainers
 from bpe_core.processes import Limits
 from bpe_core.tokenizer import gpt2
 from tests import lab_in_child
 from tests.waiting import OfKind, wait_until
 from ui.components import FigureRow
 from ui.lab import MeasurementStatus, sections
-from ui.lab.measurements import MEASURE, begin_measurement, shared_measurement
-from ui.lab.sections import how_far
+from ui.lab.sections import MEASURE, begin_measurement, how_far, shared_measurement
 from ui.work import Status, queue
 from ui.work.background import State
 
@@ -84,7 +82,7 @@ def measured_by(
     monkeypatch: pytest.MonkeyPatch, measure: Callable[..., Results], max_seconds: float = 60.0
 ) -> None:
     monkeypatch.setattr("bpe_core.lab.measurements.measure_here", measure)
-    monkeypatch.setattr("ui.lab.measurements.MAX_SECONDS", max_seconds)
+    monkeypatch.setattr("ui.lab.sections.MAX_SECONDS", max_seconds)
 
 
 @pytest.mark.slow

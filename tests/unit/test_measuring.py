@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from bpe_core.errors import ConfigError
-from bpe_core.lab.measurements import measure_growth
-from bpe_core.lab.measuring import Contender, LabProgress, time_contenders
+from bpe_core.lab.measurements import Contender, LabProgress, measure_growth, time_contenders
 
 TEXT = "ab" * 50_000
 

@@ -2,9 +2,8 @@
 
 In: a text and a tokenizer. Out: measurements with their progress, as sentences, tables and charts.
 
-Open `measurements` first: it draws the choice of a text, starts the core's measuring process, and
-finds what the address names.
-`sections` draws its progress and its results.
+All of it is in `sections`: the choice of a text, the core's measuring process, what the address
+names, and the progress and the results.
 """
 
 from typing import TYPE_CHECKING
@@ -13,13 +12,15 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from ui.lab.measurements import (
+    from ui.lab.sections import (
         MeasuredText,
         MeasurementStatus,
         choose_text,
+        draw_encoding,
+        draw_longest_match,
+        draw_training,
         read_measurements,
         small_measurement,
     )
-    from ui.lab.sections import draw_encoding, draw_longest_match, draw_training
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)
