@@ -118,6 +118,10 @@ def _continuations(
     of_word = own.encoder.word_ids[words[-1]] if words else ()
     n_before = max(0, len(ids) - len(of_word))
     tokens, numbers, longest = _sorted_tokens(own)
+    # Where words end with a marker, a token may stand only before another symbol.
+    followers = [""]
+    if own.end_of_word is not None:
+        followers += [symbol.decode() for symbol in own.base_ids if symbol.isascii()]
     for start in range(max(0, len(word) - longest + 1), len(word)):
         begin = word[start:]
         low = bisect_left(tokens, begin)
@@ -129,7 +133,9 @@ def _continuations(
             first = own.encoder.word_ids[word[:start].decode()]
         except UnicodeDecodeError:  # within a character, whose first bytes are not a text
             first = ()
-        yield _as_texts(rest for _, rest in longer if rest), n_before + _common(of_word, first)
+        texts = _as_texts(rest for _, rest in longer if rest)
+        most = n_before + _common(of_word, first)
+        yield (each + after for each in texts for after in followers), most
     marks = _MARKS if own.pretokenizer.normalizer is not None else ()
     yield iter((*_MOVING, *marks)), 0
     added = [token for token in {*allowed, *(each.text for each in own.added)} if len(token) > 1]

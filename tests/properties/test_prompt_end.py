@@ -57,6 +57,18 @@ def test_ends_of_prompts_of_gpt2(text: str) -> None:
     assert (end.n_stable, end.added) == GPT2[text]
 
 
+def test_a_token_that_stands_only_before_another_symbol_of_its_word() -> None:
+    """With nothing after it, "éa" ends its word, and the merge of its end comes first."""
+    tokenizer = Tokenizer(
+        vocab={0: b"a", 1: "é".encode(), 2: b".", 3: b"a.", 4: "éa".encode()},
+        merges=[(0, 2, 3), (1, 0, 4)],
+        base="characters",
+        end_of_word=".",
+        pretokenizer="gpt2",
+    )
+    assert unstable_end(tokenizer, "é") == (0, 2, "aa", (4, 3))
+
+
 def test_a_special_token_that_is_begun_may_be_completed() -> None:
     end = unstable_end("gpt2", "the<|endoftext", allowed_special="all")
     ids = bpe.gpt2().encode("the<|endoftext" + end.added, "all")

@@ -1,5 +1,6 @@
 // Rows of tiles. A ring marks tiles that are joined, or that another method cuts differently.
 
+import { SUPERWORD_LEGEND } from "../shared/characters.js";
 import { addPart } from "../shared/elements.js";
 import { makeTile } from "../shared/token_drawing.js";
 import { frameSharedCharacters, layTiles } from "../shared/word_tiles.js";
@@ -15,7 +16,7 @@ const NARROW_LABEL = 8; // in characters; on narrow screens, longer ones are abo
 
 /** @param {Component<{ caption: string, columns: string[], rows: Row[] }>} component */
 export default function mountSymbolRows({ data, parentElement }) {
-  parentElement.querySelector("table")?.remove();
+  for (const old of parentElement.querySelectorAll("table, .legend")) old.remove();
   const isNamed = data.rows.some((row) => row.label.length > NARROW_LABEL);
   const table = addPart(parentElement, "table", data.columns.length > 1 ? "several" : isNamed ? "named" : "");
   addPart(table, "caption", "", data.caption);
@@ -39,7 +40,8 @@ export default function mountSymbolRows({ data, parentElement }) {
     });
     if (hasNotes) addPart(line, "td", "note", row.note);
   }
-  return () => table.remove();
+  const joins = table.querySelector(".superword") ? [addPart(parentElement, "p", "legend", SUPERWORD_LEGEND)] : [];
+  return () => [table, ...joins].forEach((part) => part.remove());
 }
 
 /** @param {HTMLElement} parent

@@ -1,5 +1,6 @@
 // What a vocabulary learned: its longest words, and its families. Pressing a token opens its card.
 
+import { SUPERWORD_LEGEND } from "../shared/characters.js";
 import { addPart, keepKeys } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
 import { tileButton } from "./parts.js";
@@ -18,7 +19,7 @@ export default function mountLearned({ data, parentElement, setTriggerValue }) {
   const now = JSON.stringify(data);
   if (drawn.get(parentElement) === now) return;
   drawn.set(parentElement, now);
-  parentElement.querySelector("dl")?.remove();
+  for (const old of parentElement.querySelectorAll("dl, .legend")) old.remove();
   const list = addPart(parentElement, "dl", "learned");
   keepKeys(list);
   const open = (/** @type {number} */ id) => setTriggerValue("opened", id);
@@ -29,4 +30,5 @@ export default function mountLearned({ data, parentElement, setTriggerValue }) {
     for (const token of tokens) row.append(tileButton(token, open, { small: true }), " ");
     if (more) addPart(row, "span", "muted", `and ${grouped(more)} more`);
   }
+  if (list.querySelector(".superword")) addPart(parentElement, "p", "muted legend", SUPERWORD_LEGEND);
 }
