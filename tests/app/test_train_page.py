@@ -333,8 +333,12 @@ def change(app: AppTest, key: str) -> None:
         "settings_exact_"
     ):
         return
-    if key in ("corpus_sample", "corpus_held_by", "settings_pretokenizer"):
-        others = {"corpus_sample": "notebook", "corpus_held_by": "file"}
+    if key in ("corpus_sample", "corpus_held_by", "settings_pretokenizer", "settings_trainer"):
+        others = {
+            "corpus_sample": "notebook",
+            "corpus_held_by": "file",
+            "settings_trainer": "Removals (PickyBPE)",
+        }
         app.selectbox(key=key).set_value(others.get(key, "none"))
     elif key in ("settings_base", "settings_alphabet", "settings_tie_break"):
         others = {"settings_base": "characters", "settings_alphabet": "seen"}
