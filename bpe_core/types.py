@@ -320,6 +320,8 @@ class TrainingConfig:
     picky: a token is removed again once a merge takes more than this share of its uses, such as 0.9
         (PickyBPE); None for never.
     whole_characters: no merge joins a part of a character with anything but the rest of it.
+    parity: the languages take turns, as in `train_parity`; the corpus has a folder, or a file, for
+        each (`Corpus.by_language`).
 
     >>> TrainingConfig(vocab_size=1_000).pretokenizer
     'gpt2'
@@ -341,6 +343,7 @@ class TrainingConfig:
     vetoes: Sequence[str] = ()
     whole_characters: bool = False
     picky: float | None = None
+    parity: bool = False
 
     def __post_init__(self) -> None:
         # A generator can be read only once, and JSON cannot store NumPy's numbers. Other invalid
@@ -378,6 +381,7 @@ class TrainingSettings(TypedDict, total=False):
     vetoes: Sequence[str]
     whole_characters: bool
     picky: float | None
+    parity: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from bpe_core.views import replayed_merges
 from ui.components import draw_merge_player, send_block, send_own_words
 from ui.host import fragment
 from ui.look import counted, tooltip
-from ui.merge_loop import player_run
+from ui.merge_loop import player_run, show_languages
 from ui.run import first_step, keep_step
 from ui.shell import address, frame, workspace
 from ui.storage import StoredRun
@@ -48,6 +48,7 @@ def draw_player(stored: StoredRun) -> None:
         f"about {player_run.replay_size(stored.id, step) / 1e6:.1f} MB. "
         f"{replay_holds(n_merges, step)}",
     )
+    show_languages(stored)
 
 
 def replay_holds(n_merges: int, step: int) -> str:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         gain_by_kind,
         list_new_ids,
     )
-    from bpe_core.adapting.parity import beside_plain, train_parity
+    from bpe_core.adapting.parity import beside_plain, train_by_language, train_parity
     from bpe_core.adapting.reference import ReferenceCorpus, encode_word, extend_reference
     from bpe_core.adapting.replacing import extend_to_size, removals_to_replace, replace
     from bpe_core.adapting.shrinking import RemovalOrder, Removals, remove_leaves, shrink

@@ -24,6 +24,7 @@ from bpe_core.runs import (
     TrainingRun,
     Watch,
     check_config,
+    check_parity,
     count,
     train,
     version,
@@ -66,6 +67,7 @@ def train_parity(
     (['xx', 'en', 'xx'], [b'ab', b'ug', b'abab'])
     """
     started = time.perf_counter()
+    config = replace(config, parity=True)
     _check(corpora, config, development)
     rule = _rule(hybrid_merges, window, alpha)
     vocabulary = GrowingVocabulary(config, ())
@@ -120,6 +122,39 @@ def train_parity(
     return run
 
 
+def train_by_language(
+    corpus: Corpus | WordCounts,
+    config: TrainingConfig,
+    on_progress: Callable[[TrainingProgress], None] | None,
+    should_stop: Callable[[], bool] | None,
+) -> TrainingRun:
+    """Train as `train_parity` on a corpus with a folder, or a file, for each language.
+
+    The run also knows each language's tokens under plain BPE of the same size. Raises `ConfigError`
+    if the corpus has fewer than two languages, or is counted.
+
+    >>> corpus = Corpus.from_documents(["hug hug hugs", "abab abab"], ["en/a.txt", "xx/b.txt"])
+    >>> run = train_by_language(corpus, TrainingConfig(258, parity=True), None, None)
+    >>> run.parity.languages, run.corpus_sha256 == corpus.sha256
+    (('en', 'xx'), True)
+    """
+    if isinstance(corpus, WordCounts) or corpus.word_counts is not None:
+        raise ConfigError(
+            "Parity-aware training needs the text of each language, and counted words do not say "
+            "which language they are of. Train on the text, or set parity=False."
+        )
+    languages = corpus.by_language()
+    if len(languages) < 2:
+        raise ConfigError(
+            f"Parity-aware training needs a folder, or a file, for each language, and this corpus "
+            f"has {next(iter(languages), 'no text')!r} only. Give a folder or archive with several."
+        )
+    run = train_parity(languages, config, on_progress=on_progress, should_stop=should_stop)
+    if run.stop_reason != "cancelled":
+        run = beside_plain(run, languages, None, should_stop)
+    return replace(run, corpus_sha256=corpus.sha256, origin=RunOrigin(version(), corpus.divided))
+
+
 def beside_plain(
     run: TrainingRun,
     measured: Mapping[str, Corpus | Iterable[str]],
@@ -138,7 +173,7 @@ def beside_plain(
     """
     assert run.parity is not None
     summary = CountsSummary(run.config.pretokenizer, run.corpus_bytes, run.corpus_sha256, "")
-    config = replace(run.config, vocab_size=run.tokenizer.vocab_size)
+    config = replace(run.config, vocab_size=run.tokenizer.vocab_size, parity=False)
     plain = train(WordCounts(run.pretokens, summary), config, on_progress, should_stop)
     if plain.stop_reason == "cancelled":
         return run
@@ -204,20 +239,4 @@ def _check(
         raise ConfigError(
             f"{other!r} is in only one of corpora and development. Give both for each language."
         )
-    if config.base != "bytes" or config.alphabet != "full" or config.end_of_word is not None:
-        raise ConfigError(
-            "Parity-aware training needs base='bytes', alphabet='full' and end_of_word=None."
-        )
-    if config.tie_break != "smallest-pair":
-        raise ConfigError("Parity-aware training has its own tie rule. Leave tie_break as it is.")
-    others = (
-        config.superwords_from,
-        config.picky,
-        config.seeds,
-        config.vetoes,
-        config.whole_characters,
-    )
-    if any(others):
-        raise ConfigError(
-            "Parity-aware training takes no superwords, picky, seeds, vetoes or whole_characters."
-        )
+    check_parity(config)

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         Watch,
         check_config,
         check_coverage,
+        check_parity,
         count,
         largest_vocab_size,
         learn_run,

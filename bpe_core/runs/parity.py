@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.comparison import gini
 from bpe_core.errors import FormatError
 from bpe_core.trainers import TOGETHER
 from bpe_core.types import read_only
+
+
+class Fairness(NamedTuple):
+    """How evenly texts in several languages are cut."""
+
+    gini: float
+    """The Gini coefficient of their numbers of tokens: 0 if all are equal."""
+    longest_to_shortest: float
+    """The tokens of the longest divided by those of the shortest."""
+
+    @classmethod
+    def of(cls, lengths: Sequence[int]) -> Fairness:
+        """Return the fairness of numbers of tokens.
+
+        >>> Fairness.of([2, 2, 4]).longest_to_shortest
+        2.0
+        """
+        return cls(gini(lengths), max(lengths) / max(min(lengths), 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +64,66 @@ class ParityHistory:
     def lengths_of(self, language: str) -> NDArray[np.int64]:
         """Return int64[n_merges + 1]: the tokens of a language's text after so many merges."""
         return read_only(self.lengths[self.languages.index(language)])
+
+    def fairness(self) -> Fairness:
+        """Return how evenly the languages' texts are cut after the last merge."""
+        return Fairness.of(self.lengths[:, -1].tolist())
+
+    def fairness_of_plain(self) -> Fairness | None:
+        """Return how evenly plain BPE cuts the same texts; None if that was not counted."""
+        return Fairness.of(self.plain) if self.plain else None
+
+    def sentence(self) -> str:
+        """Return how evenly the languages are served, next to plain BPE if that was counted.
+
+        >>> lengths = np.array([[9, 9, 6], [8, 6, 6]])
+        >>> history = ParityHistory(("en", "xx"), np.array([1, 0]), lengths, plain=(5, 8))
+        >>> print(history.sentence().replace("; ", "\\n"))
+        The longest text takes 1.00 times the tokens of the shortest, Gini coefficient 0.000
+        under plain BPE of the same size, 1.60 times and 0.115.
+        """
+        after, plain = self.fairness(), self.fairness_of_plain()
+        found = (
+            f"The longest text takes {after.longest_to_shortest:.2f} times the tokens of the "
+            f"shortest, Gini coefficient {after.gini:.3f}"
+        )
+        if plain is None:
+            return f"{found}."
+        return (
+            f"{found}; under plain BPE of the same size, {plain.longest_to_shortest:.2f} times and "
+            f"{plain.gini:.3f}."
+        )
+
+    def picks(self, most: int) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64]]:
+        """Return who picked when, in at most so many stretches of the run.
+
+        These are the languages that picked, the busiest first; for each, float64[n_stretches], its
+        share of the merges of each stretch; and the stretches' ends, float64[n_stretches + 1].
+
+        >>> history = ParityHistory(("en", "xx"), np.array([1, 0, 1, 1]), np.zeros((2, 5)))
+        >>> names, shares, edges = history.picks(2)
+        >>> names, shares.tolist(), edges.tolist()
+        (['xx', 'en'], [[0.5, 1.0], [0.5, 0.0]], [0.0, 2.0, 4.0])
+        """
+        n = self.picked.size
+        edges = np.linspace(0, n, min(most, max(n, 1)) + 1)
+        names = [*self.languages, "all together"]
+        numbers = np.where(self.picked == TOGETHER, len(self.languages), self.picked)
+        bins = (np.arange(len(names) + 1) - 0.5, edges)
+        found, _, _ = np.histogram2d(numbers, np.arange(n) + 0.5, bins)
+        order = [each for each in np.argsort(-found.sum(1), kind="stable") if found[each].any()]
+        shares = found[order] / np.maximum(found.sum(0), 1)
+        return [names[each] for each in order], shares, edges
+
+    def rows(self) -> list[tuple[str, int, int | None, int, int]]:
+        """Return for each language its tokens before any merge, under plain BPE and with parity.
+
+        The last figure is how many merges it picked.
+        """
+        picked = np.bincount(self.picked[self.picked >= 0], minlength=len(self.languages)).tolist()
+        plain = self.plain or [None] * len(self.languages)
+        before, after = self.lengths[:, 0].tolist(), self.lengths[:, -1].tolist()
+        return list(zip(self.languages, before, plain, after, picked, strict=True))
 
     def cut(self, n_merges: int) -> ParityHistory:
         """Return the history of the first merges; plain BPE of that size is not known."""

@@ -112,9 +112,31 @@ def _check_stages(config: TrainingConfig) -> None:
         raise ConfigError(f"{both[0]!r} is both a seed and a veto. Remove one of them.")
     if config.picky is not None:
         _check_picky(config)
-    if not is_a(config.whole_characters, bool):
-        raise ArgumentTypeError(
-            f"whole_characters is {describe(config.whole_characters)}. Use True or False."
+    for name in ("whole_characters", "parity"):
+        if not is_a(value := getattr(config, name), bool):
+            raise ArgumentTypeError(f"{name} is {describe(value)}. Use True or False.")
+    if config.parity:
+        check_parity(config)
+
+
+def check_parity(config: TrainingConfig) -> None:
+    """Raise `ConfigError` for settings that do not go together with parity-aware training.
+
+    >>> check_parity(TrainingConfig(base="characters"))
+    Traceback (most recent call last):
+    bpe_core.errors.ConfigError: Parity-aware training needs base='bytes', alphabet='full' and \
+end_of_word=None.
+    """
+    if config.base != "bytes" or config.alphabet != "full" or config.end_of_word is not None:
+        raise ConfigError(
+            "Parity-aware training needs base='bytes', alphabet='full' and end_of_word=None."
+        )
+    if config.tie_break != "smallest-pair":
+        raise ConfigError("Parity-aware training has its own tie rule. Leave tie_break as it is.")
+    others = (config.superwords_from, config.picky, config.seeds, config.vetoes)
+    if any(others) or config.whole_characters:
+        raise ConfigError(
+            "Parity-aware training takes no superwords, picky, seeds, vetoes or whole_characters."
         )
 
 
@@ -374,6 +396,9 @@ def train(
     started = time.perf_counter()
     corpus = corpus_or_counts(corpus)
     config = _config(config, settings)
+    if config.parity:
+        train_by_language = from_above("bpe_core.adapting", "train_by_language")
+        return train_by_language(corpus, config, on_progress, should_stop)
     if config.superwords_from is not None:
         train_superwords = from_above("bpe_core.adapting", "train_superwords")
         return train_superwords(corpus, config, on_progress, should_stop, on_counting)

@@ -326,7 +326,8 @@ def pack_player(
         "n_merges": len(merges),
         "n_pretokens": run.pretokens.n_words,
         "block_starts": list(starts),
-        "n_for_terms": run.n_term_merges,
+        "n_for_terms": run.n_chosen,
+        "picked_by": None if run.picked_by is None else run.picked_by.tolist(),
         "removals": _removals(run),
         "opening_step": opening,
         "tie_break": run.config.tie_break,
@@ -466,6 +467,7 @@ def learning_ribbon(config: TrainingConfig, text: str) -> LearningRibbon | None:
         not is_known
         or changes_words
         or config.picky is not None
+        or config.parity
         or not text
         or "".join(cut.split(text)) != text
     ):

@@ -168,6 +168,38 @@ def test_removals_come_back_and_every_page_opens(open_app: OpenApp) -> None:
         assert not errors(open_app(page, run=run_id)), page
 
 
+def test_languages_that_take_turns_come_back_and_every_page_opens(open_app: OpenApp) -> None:
+    texts = {
+        "de.txt": "das Meer und der Weg ins Meer " * 9,
+        "en.txt": "the sea and the way to the sea " * 30,
+    }
+    app = choose(open_app(), source="Upload", preset="Custom")
+    app = upload(app, "corpus_uploads", *((name, texts[name].encode()) for name in texts))
+    app.selectbox(key="settings_trainer").set_value("Parity between languages").run()
+    app.number_input(key="settings_min_frequency").set_value(0)
+    app.number_input(key="settings_vocab_size").set_value(290).run()
+    assert "needs a folder, or a file, for each language" in unescaped_text(app)
+    train(app)
+    run_id = in_address(app, "run")
+    run = load_run(run_id).run
+    assert run.config.parity
+    assert run.parity is not None
+    assert run.parity.languages == ("de", "en")
+    assert len(run.parity.plain) == 2
+    assert run.picked_by is not None
+    assert set(run.picked_by.tolist()) == {"de", "en"}
+    again = open_app(run=run_id)
+    assert run.parity.sentence() in unescaped_text(again)
+    for page in ("merge_loop", "pair_frequencies", "token_boundaries", "vocabulary", "compare"):
+        app = open_app(page, run=run_id)
+        assert not errors(app), page
+        if page == "merge_loop":
+            assert run.parity.sentence() in unescaped_text(app)
+            headings = [header.value for header in app.header]
+            assert headings[-2:] == ["Which language picked each merge", "What each language costs"]
+            assert len(app.get("plotly_chart")) == 2
+
+
 def give(app: AppTest, **files: str) -> AppTest:
     """Upload text files on Train."""
     choose(app, source="Upload")

@@ -125,7 +125,7 @@ def with_term() -> dict[str, Any]:
     run = extend(base, words, 4, terms=["bcc"])
     return {
         **messages(run, [0]),
-        "n_for_terms": run.n_term_merges,
+        "n_for_terms": run.n_chosen,
         "merges": [[*merge.pair, merge.count] for merge in run.merges],
     }
 

@@ -36,11 +36,14 @@ _MAX_LONGEST_TOKENS = FieldLimits(
     why_most="No token gets that long. A length of 0 sets no limit.",
 )
 _PLAIN, _SUPERWORDS, _PICKY = "Plain BPE", "Superwords (SuperBPE)", "Removals (PickyBPE)"
+_PARITY: Final = "Parity between languages"
 _TRAINERS: Final = {
     _PLAIN: "Every token stays, and none crosses the end of a word.",
     _SUPERWORDS: "From some size on, up to four words may join, so that “ of the” becomes a token.",
     _PICKY: "A token that is nearly always a part of another is taken out again. "
     "Only BPE Explorer’s own format holds it.",
+    _PARITY: "The language whose text is the longest in tokens picks each merge, so that none "
+    "takes far more tokens than others. The text needs a folder, or a file, for each language.",
 }
 """The trainers, with a sentence on each."""
 _FIRST_PICKY: Final = 0.9
@@ -309,6 +312,7 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
         vetoes=_lines(vetoes),
         whole_characters=whole_characters,
         picky=picky,
+        parity=trainer == _PARITY,
     )
     return CustomSettings(config, None not in (min_frequency, max_token_bytes, superwords_from))
 
@@ -344,6 +348,8 @@ def custom_widgets(config: TrainingConfig) -> dict[str, str | float]:
 def _trainer(config: TrainingConfig) -> str:
     if config.picky is not None:
         return _PICKY
+    if config.parity:
+        return _PARITY
     return _PLAIN if config.superwords_from is None else _SUPERWORDS
 
 

@@ -318,10 +318,10 @@ def show_largest_size(training: Corpus, config: TrainingConfig) -> str | None:
     """Show the largest vocabulary this corpus can fill, if known.
 
     Return a sentence on where training will stop if the chosen size is larger. It is not known of
-    words that may join, of tokens that are taken out again or must or must not exist, and of whole
-    characters.
+    words that may join, of tokens that are taken out again or must or must not exist, of whole
+    characters, and of languages that take turns.
     """
-    others = config.superwords_from, config.picky, config.seeds, config.vetoes
+    others = config.superwords_from, config.picky, config.seeds, config.vetoes, config.parity
     if any(others) or config.whole_characters:
         return None
     with st.spinner("Finding the largest size"):

@@ -57,7 +57,9 @@ import { colourSlot } from "../shared/colours.js";
     @property {number} n_pretokens
     @property {number[]} block_starts
     @property {number} opening_step Where the page opens the run.
-    @property {number} n_for_terms How many of the first merges make terms, and did not win by count.
+    @property {number} n_for_terms How many of the first merges were chosen by a term or a language, not by count.
+    @property {string[] | null} [picked_by] The language that picked each merge; "" for all together; null unless
+      languages took turns.
     @property {Removal[]} removals In order; empty unless training took tokens out again.
     @property {"smallest-pair" | "first-seen"} tie_break
     @property {string | null} end_of_word
