@@ -15,6 +15,7 @@ from ui.vocabulary import (
     choose_tokenizer_and_text,
     draw_audit,
     draw_learned,
+    draw_rows,
     draw_tokens,
     inspect_vocabulary,
     leading_sentence,
@@ -36,6 +37,7 @@ def draw_vocabulary(stored: StoredRun) -> None:
     draw_counting(counting, text)
     st.space("small")
     draw_browser(inspection)
+    draw_rows(inspection)
     show_pruning(inspection, stored)
 
 

@@ -16,6 +16,12 @@ from bpe_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from bpe_core.models.fitting import FittedRows, Recipe, fit_rows
     from bpe_core.models.tensors import from_float32, make_header
-    from bpe_core.models.untrained_rows import SOURCES, Undertrained, undertrained
+    from bpe_core.models.untrained_rows import (
+        SOURCES,
+        RowFigures,
+        Undertrained,
+        read_figures,
+        undertrained,
+    )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -191,6 +191,67 @@ class Undertrained:
         }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RowFigures:
+    """The figures of a model's rows, as `bpe undertrained --csv` writes them."""
+
+    ids: NDArray[np.int64]
+    """int64[n]: the tokens that have rows."""
+    input_norms: NDArray[np.float64]
+    """float64[n]"""
+    candidates: tuple[int, ...]
+    """The tokens that look as little trained as known-unused ones, the shortest input row first."""
+    kinds: Mapping[int, str]
+    """What is known of each candidate without its numbers."""
+    bigrams: Mapping[int, str]
+    """For candidates that cut characters: a text that encodes to the token and one more."""
+
+
+def read_figures(data: bytes, vocab: Mapping[int, bytes]) -> RowFigures:
+    """Read the file that `bpe undertrained --csv` wrote for the model of a tokenizer.
+
+    Raises `FormatError` for another file, and for one of a model with other tokens.
+
+    >>> data = b"id,bytes,kind,candidate,input_norm,bigram\\n0,61,token,True,0.5,\\n"
+    >>> read_figures(data, {0: b"a"}).candidates
+    (0,)
+    """
+    norms: dict[int, float] = {}
+    kinds: dict[int, str] = {}
+    bigrams: dict[int, str] = {}
+    n_other = 0
+    try:
+        for row in csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")):
+            id, norm = int(row["id"]), float(row["input_norm"])
+            if not row["bytes"]:
+                continue  # a row that no token has
+            n_other += vocab.get(id) != bytes.fromhex(row["bytes"])
+            norms[id] = norm
+            if row["candidate"] == "True":
+                kinds[id] = row["kind"]
+                if row["bigram"]:
+                    bigrams[id] = row["bigram"]
+    except (ValueError, KeyError, TypeError, AttributeError, csv.Error):
+        raise FormatError(
+            "This is not a file that bpe undertrained --csv wrote. Write one, and open it here."
+        ) from None
+    if not norms:
+        raise FormatError("This file has no rows. Write it again with bpe undertrained --csv.")
+    if n_other:
+        raise FormatError(
+            f"{n_other:,} of its {len(norms):,} tokens are not those of this tokenizer. Choose the "
+            "tokenizer of the model that the file is of."
+        )
+    ids = np.array(sorted(norms), np.int64)
+    return RowFigures(
+        ids,
+        read_only(np.array([norms[id] for id in ids.tolist()])),
+        tuple(sorted(kinds, key=lambda id: (norms[id], id))),
+        kinds,
+        bigrams,
+    )
+
+
 def undertrained(
     model: str | os.PathLike[str],
     tokenizer: Encoder | str | os.PathLike[str] | None = None,

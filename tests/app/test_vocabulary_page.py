@@ -29,7 +29,7 @@ from bpe_core.vocabulary import (
     uses_in_corpus,
     uses_in_run,
 )
-from tests.app.pages import OpenApp, all_sent, page_text, press, sent, sent_table
+from tests.app.pages import OpenApp, all_sent, errors, page_text, press, sent, sent_table, upload
 from tests.app.stored import store
 from tests.app.training import draw_after
 from tests.foreign_models import described, library_encoder, unigram, word_piece
@@ -346,3 +346,20 @@ def test_both_pages_count_the_same_tokens_for_a_script(open_app: OpenApp, base: 
     assert tokens["Katakana"] == merges["Katakana"] + n_letters
     assert merges["Katakana"] > 40
     assert tokens.keys() == merges.keys() | {"No letters"}
+
+
+def test_the_rows_of_a_model_are_shown_from_the_file_of_the_command(open_app: OpenApp) -> None:
+    tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
+    lines = ["id,bytes,kind,candidate,input_norm,bigram"]
+    for id, token in tokenizer.vocab.items():
+        is_candidate = id in (300, 301)
+        lines.append(f"{id},{token.hex()},token,{is_candidate},{0.1 if is_candidate else 1.5},")
+    data = "\n".join(lines).encode()
+    app = upload(open_app("vocabulary"), "rows_file", ("rows.csv", data))
+    assert not app.error
+    assert f"**2 tokens** of {tokenizer.vocab_size:,} look as little trained" in page_text(app)
+    listed = sent_table(app, "Tokens that look untrained")["rows"]
+    assert [row["label"] for row in listed] == ["300", "301"]
+    assert all(row["note"].startswith("length 0.1, ") for row in listed)
+    upload(app, "rows_file", ("rows.csv", b"hug"))
+    assert "has no rows" in errors(app)

@@ -25,7 +25,7 @@ from bpe_core.models.tensors import (
     to_float32,
     write_tensors,
 )
-from bpe_core.models.untrained_rows import first_component, line, separation
+from bpe_core.models.untrained_rows import first_component, line, read_figures, separation
 from bpe_core.vocabulary import find_unreachable
 from tests.loopback_hub import loopback_hub
 
@@ -187,6 +187,28 @@ def test_the_command_prints_json_and_csv(tmp_path: Path) -> None:
     assert cut
     one_file = run(folder / "model-00001-of-00003.safetensors")
     assert one_file.output == printed.output
+
+
+def test_the_file_of_the_command_is_read_back(tmp_path: Path) -> None:
+    write_tensors(tmp_path / "model.safetensors", make_model(tied=False))
+    found = bpe.undertrained(tmp_path, TOKENIZER)
+    data = found.to_csv().encode()
+    for written in (data, b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n")):
+        read = read_figures(written, TOKENIZER.vocab)
+        assert {*read.candidates} == {*found.candidates}
+        assert np.array_equal(read.input_norms, found.input_norms[read.ids])
+        assert {*read.ids.tolist()} == {*TOKENIZER.vocab}
+        assert read.bigrams == found.bigrams
+        assert [read.kinds[id] for id in read.candidates] == [*map(found.kind, read.candidates)]
+    for wrong, vocab, message in (
+        (b"\xff\xfe", TOKENIZER.vocab, "is not a file that bpe undertrained"),
+        (b"a,b\n1,2\n", TOKENIZER.vocab, "is not a file that bpe undertrained"),
+        (b"id,bytes\n", TOKENIZER.vocab, "has no rows"),
+        (b"", TOKENIZER.vocab, "has no rows"),
+        (data, bpe.gpt2().vocab, "are not those of this tokenizer"),
+    ):
+        with pytest.raises(bpe.FormatError, match=message):
+            read_figures(wrong, vocab)
 
 
 def test_errors_say_what_to_do(tmp_path: Path) -> None:

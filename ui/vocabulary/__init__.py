@@ -4,8 +4,8 @@ In: a tokenizer and a text to count its tokens on. Out: tables, trees, an audit 
 vocabulary.
 
 Open `inspection` first: the choice of a tokenizer and a text, and what is computed of them.
-`audit_section`, `token_section` and `pruning_card` draw it. `search` keeps the filters in the
-address, `background_work` runs long computations.
+`audit_section`, `token_section`, `rows_section` and `pruning_card` draw it. `search` keeps the
+filters in the address, `background_work` runs long computations.
 """
 
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         inspect_vocabulary,
     )
     from ui.vocabulary.pruning_card import show_pruning
+    from ui.vocabulary.rows_section import draw_rows
     from ui.vocabulary.search import read_search
     from ui.vocabulary.token_section import draw_learned, draw_tokens
 else:
