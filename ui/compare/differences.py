@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 import streamlit as st
 
@@ -160,16 +161,20 @@ def list_examples(one: str, other: str, found: Diff) -> list[SymbolRow]:
     """Return the first tokens and merges that only one of the two has."""
     vocabulary, merges = found.vocabulary, found.merges
     rows = [
-        SymbolRow(f"{name}: tokens", tuple(map(_tiles, tokens[:_MAX_EXAMPLES])))
+        (f"{name}: tokens", [(token,) for token in tokens[:_MAX_EXAMPLES]])
         for name, tokens in ((one, vocabulary.gone), (other, vocabulary.new))
     ]
     if merges is not None:
         rows += [
-            SymbolRow(f"{name}: merges", tuple(_tiles(*pair) for pair in pairs[:_MAX_EXAMPLES]))
+            (f"{name}: merges", list(pairs[:_MAX_EXAMPLES]))
             for name, pairs in ((one, merges.gone), (other, merges.new))
         ]
-    return [row for row in rows if row.cells]
+    return [SymbolRow(name, (_in_a_row(groups),)) for name, groups in rows if groups]
 
 
-def _tiles(*tokens: bytes) -> Tiles:
-    return Tiles(tuple(map(Tile, tokens)))
+def _in_a_row(groups: Sequence[tuple[bytes, ...]]) -> Tiles:
+    """Return tokens as tiles, with a ring round those that belong together."""
+    tiles = tuple(Tile(token) for group in groups for token in group)
+    ends = [0, *accumulate(map(len, groups))]
+    rings = tuple((start, end) for start, end in pairwise(ends) if end - start > 1)
+    return Tiles(tiles, rings)

@@ -211,17 +211,21 @@ def structure_section(members: Sequence[Member]) -> None:
     figure_table(
         names, structure_rows(found), caption="How what has a structure is cut", key="structure"
     )
-    st.markdown(":gray[Numbers and names that each of them cuts, the first that were met:]")
+    st.markdown(":gray[The first number and the first name that each of them cuts:]")
     rows = [
-        SymbolRow(
-            plain_text(name),
-            tuple(
-                Tiles(tuple(Tile(part.encode()) for part in parts)) for _, parts in each.examples
-            ),
-        )
+        SymbolRow(plain_text(name), (Tiles(tuple(Tile(part.encode()) for part in parts)),))
         for name, each in zip(names, found, strict=True)
+        for parts in _first_examples(each)
     ]
     draw_symbol_rows(rows, key="structure_examples", caption="Numbers and names that are cut")
+
+
+def _first_examples(found: Structure) -> list[tuple[str, ...]]:
+    """Return the parts of the first number and of the first name that are cut."""
+    first: dict[bool, tuple[str, ...]] = {}
+    for text, parts in found.examples:
+        first.setdefault(text.isdecimal(), parts)
+    return [*first.values()]
 
 
 def measure_structures(
