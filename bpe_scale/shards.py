@@ -335,8 +335,9 @@ def cutting_pretokenizer(encoder: Encoder) -> str:
     >>> cutting_pretokenizer(gpt2())
     'gpt2'
     """
-    if isinstance(encoder, Tokenizer) and encoder.merged_by is encoder:
-        cut = encoder.pretokenizer
+    own = encoder.merged_by
+    if own is not None and own is encoder:
+        cut = own.pretokenizer
         # A space in front of the text must not be put in front of its later parts too, and parts
         # are encoded without a normalizer.
         if cut.name in SCANNERS and not cut.adds_space:

@@ -162,9 +162,8 @@ class _Subject:
 
     def __init__(self, opened: Encoder, files: Mapping[str, bytes]) -> None:
         self.opened = opened
-        self.encoder = opened.encoder if isinstance(opened, NamedEncoder) else opened
-        self.chat = opened.chat if isinstance(opened, NamedEncoder) else None
-        self.provenance = opened.provenance if isinstance(opened, NamedEncoder) else ""
+        named = opened if isinstance(opened, NamedEncoder) else NamedEncoder("", opened)
+        self.encoder, self.chat, self.provenance = named.encoder, named.chat, named.provenance
         self.files = files
 
     @property

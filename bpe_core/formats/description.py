@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from bpe_core.chat import ChatTemplate
@@ -49,22 +49,7 @@ class Merges:
         get_pretokenizer(self.pretokenizer)
         try:
             with without_garbage_collection():
-                return Tokenizer(
-                    vocab=self.vocab,
-                    merges=self.merges,
-                    pretokenizer=self.pretokenizer,
-                    base=self.base,
-                    special_tokens=self.special_tokens,
-                    end_of_word=self.end_of_word,
-                    end_of_word_id=self.end_of_word_id,
-                    counts=self.counts,
-                    whole_words_first=self.whole_words_first,
-                    byte_fallback=self.byte_fallback,
-                    added=self.added,
-                    spaces=self.spaces,
-                    leaves_out=self.leaves_out,
-                    removals=self.removals,
-                )
+                return Tokenizer(**{each.name: getattr(self, each.name) for each in fields(self)})
         except ConfigError as error:
             raise FormatError(
                 f"The vocabulary and the merges contradict each other. {error}"

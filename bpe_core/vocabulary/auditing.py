@@ -101,9 +101,10 @@ def uses_in_corpus(
     done = 0
     if corpus.word_counts is not None:
         counts = corpus.word_counts
-        if isinstance(tokenizer, Tokenizer) and tokenizer.merged_by is tokenizer:
-            pretokens = count_pretokens(corpus, tokenizer.pretokenizer)
-            return count_uses(tokenizer, pretokens, should_stop)
+        own = tokenizer.merged_by
+        if own is not None and own is tokenizer:
+            pretokens = count_pretokens(corpus, own.pretokenizer)
+            return count_uses(own, pretokens, should_stop)
         for done, (word, count) in enumerate(counts.items()):
             if done % _WORDS_BETWEEN_CHECKS == 0 and should_stop and should_stop(done, len(counts)):
                 raise CancelledError

@@ -341,7 +341,7 @@ class Base:
         """
         own = self.encoder
         name = plain_text(self.name.name, _MAX_BASE_NAME)
-        if own.model == "BPE" and own.adaptable is None:
+        if own.model == "BPE" and own.merged_by is None:
             found = _read_merges(self.name.key)
             if isinstance(found, str):
                 raise FormatError(f"{name} cannot be adapted. {found} {_INSTEAD}")

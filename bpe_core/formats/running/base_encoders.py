@@ -47,6 +47,10 @@ class PlacingEncoder(Immutable):
     """The id of the token for text that the vocabulary cannot spell, or None."""
     drops_text: bool = False
     """True if some text may be in no token."""
+    merged_by: Tokenizer | None = None
+    """None, because another library runs the merges; so are the next two."""
+    plain: Tokenizer | None = None
+    adaptable: Tokenizer | None = None
 
     @property
     def vocab(self) -> Mapping[int, bytes]:
@@ -57,21 +61,6 @@ class PlacingEncoder(Immutable):
     def vocab_size(self) -> int:
         """The number of tokens, including special and added ones."""
         return len(self.vocab)
-
-    @property
-    def merged_by(self) -> Tokenizer | None:
-        """The tokenizer whose merges make the tokens; None, because another library runs them."""
-        return None
-
-    @property
-    def plain(self) -> Tokenizer | None:
-        """The tokenizer that encodes alike, added tokens aside, or None."""
-        return None
-
-    @property
-    def adaptable(self) -> Tokenizer | None:
-        """The tokenizer whose merges can be changed in the encoder's own file, or None."""
-        return self.merged_by
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
         """Return the ids of a text; raises `TokenizationError`."""
