@@ -24,6 +24,7 @@ from typing import Final, NamedTuple
 from bpe_core.errors import UnknownSymbolError
 from bpe_core.pretokenizers import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import Encoder, Trained
+from bpe_core.tokenizer.rank_merging import merge_in
 from bpe_core.tokenizer.readings import own_tokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
@@ -111,31 +112,27 @@ def _continuations(
     own: Tokenizer, tail: str, ids: Sequence[int], allowed: frozenset[str]
 ) -> Iterator[tuple[Iterator[str], int]]:
     """Yield groups of texts to add, and the number of tokens that each group may leave as it is."""
-    steps = own.encoder.steps
-    parts = steps.parts(tail, allowed)
-    words = steps.cut.split(parts[-1][0]) if parts and parts[-1][1] is None else []
-    word = words[-1].encode() if words else b""
-    of_word = own.encoder.word_ids[words[-1]] if words else ()
-    n_before = max(0, len(ids) - len(of_word))
     tokens, numbers, longest = _sorted_tokens(own)
     # Where words end with a marker, a token may stand only before another symbol.
     followers = [""]
     if own.end_of_word is not None:
         followers += [symbol.decode() for symbol in own.base_ids if symbol.isascii()]
-    for start in range(max(0, len(word) - longest + 1), len(word)):
-        begin = word[start:]
-        low = bisect_left(tokens, begin)
-        high = bisect_left(tokens, begin + b"\xff", low)
-        longer = sorted((numbers[at], tokens[at][len(begin) :]) for at in range(low, high))
-        if not any(rest for _, rest in longer):
-            continue
-        try:
-            first = own.encoder.word_ids[word[:start].decode()]
-        except UnicodeDecodeError:  # within a character, whose first bytes are not a text
-            first = ()
-        texts = _as_texts(rest for _, rest in longer if rest)
-        most = n_before + _common(of_word, first)
-        yield (each + after for each in texts for after in followers), most
+    for before, word in _last_words(own, tail, allowed):
+        data = word.encode()
+        for start in range(max(0, len(data) - longest + 1), len(data)):
+            begin = data[start:]
+            low = bisect_left(tokens, begin)
+            high = bisect_left(tokens, begin + b"\xff", low)
+            longer = sorted((numbers[at], tokens[at][len(begin) :]) for at in range(low, high))
+            if not any(rest for _, rest in longer):
+                continue
+            try:
+                first = _begin_word(own, data[:start].decode())
+            except UnicodeDecodeError:  # within a character, whose first bytes are not a text
+                first = None
+            texts = _as_texts(rest for _, rest in longer if rest)
+            most = 0 if first is None else _common(ids, [*before, *first])
+            yield (each + after for each in texts for after in followers), most
     marks = _MARKS if own.pretokenizer.normalizer is not None else ()
     yield iter((*_MOVING, *marks)), 0
     added = [token for token in {*allowed, *(each.text for each in own.added)} if len(token) > 1]
@@ -143,18 +140,53 @@ def _continuations(
     yield rest, 0
 
 
+def _begin_word(own: Tokenizer, text: str) -> list[int]:
+    """Return the ids of the beginning of a pre-token, without a marker of its end."""
+    ids: list[int] = []
+    for symbols, _ in own.encoder.pieces(text) if text else ():
+        ids += merge_in(own.table, [n for n in symbols or () if n != own.table.end_of_word_id])
+    return ids
+
+
+def _last_words(
+    own: Tokenizer, tail: str, allowed: frozenset[str]
+) -> list[tuple[tuple[int, ...], str]]:
+    """Return the pre-tokens that a text may end within, each with the ids of the text before it.
+
+    There is one for each way in which added text moves the borders of pre-tokens.
+    """
+    steps, word_ids = own.encoder.steps, own.encoder.word_ids
+    *others, (part, added) = steps.parts(tail, allowed) or [("", None)]
+    if added is not None:
+        return []
+    ids: list[int] = []
+    for text, id in others:
+        ids += [id] if id is not None else [n for w in steps.cut.split(text) for n in word_ids[w]]
+    found: dict[tuple[tuple[int, ...], str], None] = {}
+    for each in ("", *_MOVING):
+        longer, id = [*steps.parts(tail + each, allowed), ("", None)][len(others)]
+        spans = [span for span in steps.cut.spans(longer) if span[0] < len(part)]
+        if id is None and longer.startswith(part) and spans and spans[-1][1] >= len(part):
+            before = [id for a, b in spans[:-1] for id in word_ids[longer[a:b]]]
+            found[(*ids, *before), part[spans[-1][0] :]] = None
+    return list(found)
+
+
 def _as_texts(pieces: Iterator[bytes]) -> Iterator[str]:
-    """Yield bytes that begin with a character as texts, with the last character completed."""
+    """Yield bytes that begin with a character as texts, and complete a character that is cut."""
     for piece in pieces:
         try:
             yield piece.decode()
         except UnicodeDecodeError as error:
+            if error.reason != "unexpected end of data":
+                continue  # no text has these bytes
             lead = piece[error.start]
             n_missing = (2 if lead < 0xE0 else 3 if lead < 0xF0 else 4) - len(piece) + error.start
-            middles = product((0x80, 0x90, 0xA0), repeat=max(0, n_missing - 1))
-            for middle, last in product(middles, range(0x80, 0xC0)):
+            rare = product((0x80, 0x90, 0xA0), repeat=max(0, n_missing - 2))
+            last = product(range(0x80, 0xC0), repeat=min(2, n_missing))
+            for one, other in product(rare, last):
                 try:
-                    yield (piece + bytes((*middle, last))).decode()
+                    yield (piece + bytes((*one, *other))).decode()
                 except UnicodeDecodeError:
                     continue
 

@@ -69,6 +69,17 @@ def test_a_token_that_stands_only_before_another_symbol_of_its_word() -> None:
     assert unstable_end(tokenizer, "é") == (0, 2, "aa", (4, 3))
 
 
+def test_text_may_join_the_last_pretokens_before_it() -> None:
+    """Superwords cut "\\n " before its last space, unless a word follows."""
+    tokenizer = Tokenizer(
+        vocab={0: b"\n", 1: b" ", 2: b"a", 3: b" a", 4: b"\n a"},
+        merges=[(1, 2, 3), (0, 3, 4)],
+        pretokenizer="superwords",
+    )
+    assert tokenizer.pretokenizer.split("\n ") == ["\n", " "]
+    assert unstable_end(tokenizer, "\n ") == (0, 2, "a", (4,))
+
+
 def test_a_special_token_that_is_begun_may_be_completed() -> None:
     end = unstable_end("gpt2", "the<|endoftext", allowed_special="all")
     ids = bpe.gpt2().encode("the<|endoftext" + end.added, "all")
