@@ -56,10 +56,12 @@ class Advice(NamedTuple):
     """The share of the base's tokens that each hundred saves; of fewer at the end, per hundred."""
     n_rare: int
     """Of the new tokens worth adding, those that the training text has fewer than 100 times."""
+    ran_out: bool
+    """True if the training text had no more tokens to learn."""
 
     @property
     def goes_on(self) -> bool:
-        """True if even the last new tokens are worth adding, so that more may be."""
+        """True if even the last new tokens are worth adding."""
         return self.n_learned > 0 and self.n_tokens == self.n_learned
 
     @property
@@ -67,7 +69,8 @@ class Advice(NamedTuple):
         """The advice in words."""
         share = f"{100 * self.worth:.2g}% of the tokens"
         if self.goes_on:
-            found = f"Even the last new tokens save at least {share} per hundred: try more."
+            more = "the text has no more" if self.ran_out else "try more"
+            found = f"Even the last new tokens save at least {share} per hundred: {more}."
         elif not self.n_tokens:
             found = f"No hundred new tokens save {share}."
         else:
@@ -116,7 +119,8 @@ text has all 2 of them fewer than 100 times: few to train a row with.'
     kept = cut_after(run, n_tokens)
     new = list_new_ids(run)[:n_tokens]
     rare = int((count_uses(kept, run.pretokens)[new] < MIN_USES).sum()) if new else 0
-    return Advice(n_tokens, n, worth, tuple(saved.tolist()), rare)
+    ran_out = run.stop_reason in ("no-pairs", "min-frequency")
+    return Advice(n_tokens, n, worth, tuple(saved.tolist()), rare, ran_out)
 
 
 class KindGain(NamedTuple):

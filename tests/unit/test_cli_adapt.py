@@ -316,6 +316,8 @@ def test_as_many_tokens_are_advised_as_the_definition_says(worth: float) -> None
     uses = Counter(learned.truncated(kept).encode(text))
     assert found.n_rare == sum(uses[50_257 + place] < 100 for place in range(kept))
     assert f"{100 * worth:.2g}%" in found.sentence
+    # It was asked for more tokens than the text has.
+    assert (n < 330, found.ran_out, "try more" in found.sentence) == (True, True, False)
     for wrong in (0, 1, float("nan")):
         with pytest.raises(bpe.ConfigError, match="between 0 and 1"):
             advise_size(learned, after, wrong)
