@@ -259,8 +259,10 @@ def _ends(ids: Sequence[int], encoder: Encoder, n_bytes: int | None) -> list[int
     """Return where each id's bytes end in the text of all."""
     widths = np.array([len(encoder.vocab[id]) for id in ids], np.int64)
     n = len(bytes(encoder.decode_bytes(ids))) if n_bytes is None else n_bytes
-    if int(widths.sum()) == n:
-        return np.cumsum(widths).tolist()
+    # Many decoders leave out the space of the first token, and change no other.
+    left_out = int(widths[:1].sum()) - len(bytes(encoder.decode_bytes(ids[:1])))
+    if int(widths.sum()) - left_out == n:
+        return (np.cumsum(widths) - left_out).tolist()
     # The decoder changes tokens by what is next to them.
     return [len(bytes(encoder.decode_bytes(ids[:end]))) for end in range(1, len(ids) + 1)]
 

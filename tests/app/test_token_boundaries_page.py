@@ -318,7 +318,7 @@ def test_ids_that_drift_are_shown_with_both_cuts_and_whose_turn_it_was(
         ("[71]\n[true]", "Line 2 has no ids"),
         ("[71]\nhug", "Line 2 has neither ids nor valid JSON"),
         ("[999999]", "Sequence 1"),
-        (str([71] * 4_001), "Expected at most 4,000 ids"),
+        (str([71] * 2_001), "Expected at most 2,000 ids"),
     ):
         drift(wrong)
         assert why in app.error[0].value.replace("\\", ""), wrong

@@ -70,4 +70,23 @@ def test_tools_a_variable_and_markup_show_what_is_learned(tab: Page) -> None:
         main = tab.get_by_test_id("stMain")
         assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") == 0
         assert_no_label_is_cut(tab)
+    # Ids that no text is cut into are shown next to those of their text.
+    choose(tab, "Ids")
+    own = load_run(SAMPLE_RUN_ID).run.tokenizer
+    given = [[own.encode(letter)[0] for letter in word] for word in ("the", "class")]
+    field = tab.get_by_role("textbox", name=re.compile("^Ids, a sequence"))
+    field.fill("\n".join(map(json.dumps, given)))
+    field.press("Control+Enter")
+    drift = tab.locator(".chat-drift")
+    expect(drift.locator("tbody tr")).to_have_count(2)
+    expect(drift).to_contain_text("sequence 2, byte 0")
+    letters = "".join(f"{letter}{id}" for letter, id in zip("class", given[1], strict=True))
+    expect(drift.locator("tbody tr").last).to_contain_text(
+        f"{letters}class{own.encode('class')[0]}"
+    )
+    for width in (390, 1440):
+        tab.set_viewport_size({"width": width, "height": 1000})
+        expect(drift).to_be_visible()
+        main = tab.get_by_test_id("stMain")
+        assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") == 0
     assert_no_traceback(tab)

@@ -127,6 +127,19 @@ def test_drift_is_found_where_ids_were_changed_and_nowhere_else() -> None:
     assert n_drifted == 200
 
 
+def test_drift_is_found_where_the_decoder_leaves_out_the_first_space() -> None:
+    config = bpe.TrainingConfig(
+        300, "metaspace", "characters", "seen", special_tokens=("<unk>",), byte_fallback=True
+    )
+    tokenizer = bpe.train(["the bare bytes of the text"] * 9, config).tokenizer
+    the, bare, bytes_ = tokenizer.encode("the bare bytes")
+    assert tokenizer.decode([the]) == "the"
+    id_of = {token: id for id, token in tokenizer.vocab.items()}
+    letters = tuple(id_of[letter.encode()] for letter in " bare")
+    (found,) = find_drift([the, *letters, bytes_], tokenizer)
+    assert found[:5] == (3, 8, " bare", letters, (bare,))
+
+
 def test_drift_is_in_the_turn_of_whom_it_is(tmp_path: Path) -> None:
     template, gpt2 = ChatTemplate(SOURCE), bpe.gpt2()
     text = template.render([USER, {"role": "assistant", "content": " hugs"}, USER])
