@@ -113,8 +113,9 @@ def _continuations(
 ) -> Iterator[tuple[Iterator[str], int]]:
     """Yield groups of texts to add, and the number of tokens that each group may leave as it is."""
     tokens, numbers, longest = _sorted_tokens(own)
-    # Where words end with a marker, a token may stand only before another symbol.
-    followers = [""]
+    # A small letter may keep a capital in the word before it. Where words end with a marker, some
+    # tokens stand only before another symbol.
+    followers = ["", "a"]
     if own.end_of_word is not None:
         followers += [symbol.decode() for symbol in own.base_ids if symbol.isascii()]
     for before, word in _last_words(own, tail, allowed):

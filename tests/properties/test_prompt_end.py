@@ -80,6 +80,13 @@ def test_text_may_join_the_last_pretokens_before_it() -> None:
     assert unstable_end(tokenizer, "\n ") == (0, 2, "a", (4,))
 
 
+def test_what_follows_a_token_may_decide_which_word_it_is_in() -> None:
+    """In o200k's cut, a capital joins the word before it only if a small letter follows."""
+    vocab = dict(enumerate([b"a", b"B", b"\xe6", b"\xbc", b"\xa2", b"\xa2B"]))
+    tokenizer = Tokenizer(vocab=vocab, merges=[(4, 1, 5)], pretokenizer="o200k")
+    assert unstable_end(tokenizer, "漢") == (2, 1, "Ba", (5, 0))
+
+
 def test_a_special_token_that_is_begun_may_be_completed() -> None:
     end = unstable_end("gpt2", "the<|endoftext", allowed_special="all")
     ids = bpe.gpt2().encode("the<|endoftext" + end.added, "all")
