@@ -82,10 +82,7 @@ def count_costs(one: Encoder, other: Encoder, text: Corpus | str) -> TextCosts:
     """
     from bpe_core.corpus import Corpus
 
-    if isinstance(text, Corpus):
-        corpus = text
-    else:
-        corpus = Corpus.from_text(text) if text else Corpus.from_documents([])
+    corpus = text if isinstance(text, Corpus) else Corpus.from_text(text)
     counted = corpus.word_counts
     weights = [1] * len(corpus.documents) if counted is None else [*counted.values()]
     documents = iter(corpus.documents if counted is None else counted)
