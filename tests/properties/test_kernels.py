@@ -490,7 +490,7 @@ def test_new_pairs_take_the_room_of_the_pair_that_was_merged() -> None:
         lay_out([vocabulary.start(word) for word in words], [1] * len(words)), vocabulary, config
     )
     at_first = int(work._index.used[SLOTS])
-    work.run(never)
+    work.run(never, None)
     index = work._index
     n_added = int(index.used[SLOTS]) - at_first
     listed = index.ends[: index.used[PAIRS]] - index.begins[: index.used[PAIRS]]
