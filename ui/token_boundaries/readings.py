@@ -57,7 +57,7 @@ def prompt_end(text: str, encoder: Encoder, allowed_special: tuple[str, ...]) ->
     except BpeError:  # another library encodes, or the alphabet lacks a symbol
         return PromptEnd(None, "")
     if not ids:
-        said = "no added text changes its tokens" if end.n_stable else "it has no tokens yet"
+        said = "no added text was found that changes its tokens"
         return PromptEnd(None, f"As the beginning of a prompt: {said}.")
     which = "token is" if len(ids) == 1 else f"{len(ids):,} tokens are"
     return PromptEnd(
