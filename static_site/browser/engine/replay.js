@@ -50,10 +50,12 @@ export function packRun(run, { player, opening, starts, ending, end = {} }) {
     n_pretokens: words.counts.length,
     block_starts: starts,
     n_for_terms: 0,
+    picked_by: null,
     removals: [],
     opening_step: opening,
     tie_break: run.config.tieBreak,
     end_of_word: null,
+    joins_words: false,
     ending,
     end: {
       before: tokensAfter[0],
