@@ -339,8 +339,11 @@ class _Side:
             return found
         normalizer = own.pretokenizer.normalizer
         spaces = getattr(self.encoder, "spaces", None)
+        n_removals = len(own.table.removals)
+        # No comparison of merges knows them, so no two trainings with removals are the same.
         return {
             **found,
+            "removals": f"{n_removals:,}, of {own.fingerprint[:8]}" if n_removals else "none",
             "normalizer": "none" if normalizer is None else normalizer.name,
             "pre-tokenizer": own.pretokenizer.cut,
             "spaces": describe_spaces(spaces, is_added=own.pretokenizer.adds_space),

@@ -51,12 +51,13 @@ Obstacle = Literal["other-merges", "no-utf8", "no-neighbours"]
 """The reason no word encodes to a token."""
 
 
-Reason = Obstacle | Literal["normalizer", "pre-tokenizer"]
+Reason = Obstacle | Literal["normalizer", "pre-tokenizer", "removed"]
 REASONS: Final[dict[Reason, str]] = {
     "other-merges": "its own bytes encode to other tokens",
     "no-utf8": "no text has these bytes",
     "no-neighbours": "any bytes that complete its characters merge with a part of it first",
     "normalizer": "the normalizer changes it in every text",
+    "removed": "training took it out again",
     "pre-tokenizer": "the pre-tokenizer cuts it in every text",
 }
 
@@ -130,7 +131,10 @@ def find_unreachable(tokenizer: Tokenizer, should_stop: ShouldStop | None = None
                 raise CancelledError
             time.sleep(0)  # Yield to the app's other threads.
         reason: Reason | None = "normalizer" if chains.is_always_changed(id) else None
-        reason = reason or chains.obstacle_to(id)
+        if id in tokenizer.table.removed:
+            reason = "removed"
+        elif not tokenizer.table.removals:  # which no chain of merges knows
+            reason = reason or chains.obstacle_to(id)
         if reason is None and not any(
             _is_in_encoding(tokenizer, id, text) for text in chains.texts_with(id)
         ):

@@ -18,6 +18,7 @@ from bpe_core.runs import PairLives
 from bpe_core.tokenizer import replace_all
 from bpe_core.trainers import GrowingVocabulary, train_picky_reference
 from bpe_core.types import Format, Pair, TrainingConfig
+from bpe_core.vocabulary import find_unreachable
 
 configs = st.builds(
     TrainingConfig,
@@ -157,6 +158,22 @@ def test_only_the_native_format_holds_it(tmp_path: Path) -> None:
     assert joined == sentence
     with pytest.raises(FormatError, match="removed tokens again"):
         bpe.extend(run.tokenizer, text, n_tokens=1)
+
+
+def test_what_reasons_about_merges_knows_of_removals() -> None:
+    vocab = {0: b"a", 1: b"b", 2: b"c", 3: b"ab", 4: b"abc"}
+    merges = [(0, 1, 3), (3, 2, 4)]
+    one = bpe.Tokenizer(vocab=vocab, merges=merges, pretokenizer="none", removals=[(2, 3)])
+    other = bpe.Tokenizer(vocab=vocab, merges=merges, pretokenizer="none")
+    assert one.encode("ababc") == [0, 1, 4]
+    assert bpe.diff(one, one).equal
+    found = bpe.diff(one, other)
+    assert (found.equal, found.proved) == (False, True)
+    assert found.witness is not None
+    assert one.encode(found.witness) != other.encode(found.witness)
+    assert dict(find_unreachable(one).unreachable) == {3: "removed"}
+    assert find_unreachable(other).unreachable == {}
+    assert bpe.encode_by(one, "ababc", "fewest-tokens") == [0, 1, 4]
 
 
 @pytest.mark.parametrize(
