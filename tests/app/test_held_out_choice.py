@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.adapting import shrink
-from bpe_core.corpus import Corpus, HeldOut
+from bpe_core.corpus import (
+    FIGURES,
+    Corpus,
+    HeldOut,
+    ReadOptions,
+    open_large,
+    reading_process,
+)
 from bpe_core.files import new_id
+from bpe_core.processes import Report
 from tests.app.adapting import small_base
 from tests.app.pages import (
     OpenApp,
@@ -20,10 +32,20 @@ from tests.app.pages import (
 from tests.app.training import choose, train
 from tests.projects import projects
 from tests.zipping import make_zip
-from ui.adapt.in_background import Order, shrink_in_process
+from ui.adapt import in_background
+from ui.adapt.in_background import Order, replace_in_process, shrink_in_process
 from ui.corpus.uploads import USUAL
-from ui.storage import HELD_OUT_SEED, divide, keep_uploaded, load_run
-from ui.work import Task
+from ui.storage import (
+    HELD_OUT_SEED,
+    BaseName,
+    CorpusOrigin,
+    Extension,
+    keep_uploaded,
+    load_run,
+    upload_folder,
+)
+from ui.work import Task, jobs
+from ui.work.jobs import TrainingRequest, train_in_process
 
 DOCUMENTS = {
     f"{n // 6}/{n // 2}/{n}.txt": "".join(f"{n} {line} word{n % 7} of it\n" for line in range(60))
@@ -203,16 +225,65 @@ def test_own_files_that_are_no_longer_kept_are_asked_for_again(open_app: OpenApp
     assert "more bytes" in page_text(app)
 
 
-def test_shrinking_is_judged_on_own_files(open_app: OpenApp) -> None:
+def on_disk(corpus: Corpus, folder: Path) -> Corpus:
+    """Return a corpus as a large upload: in a folder, with its figures."""
+    texts = enumerate(corpus.documents)
+    folder.mkdir()
+    for number, text in texts:
+        (folder / f"upload-{number}").write_text(text, newline="")
+    names = [f"{number}.txt" for number in range(len(corpus.documents))]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading_process, "MAX_BYTES_IN_MEMORY", 0)
+        reading_process.read_files(folder, names, ReadOptions(), 0.5, "document", Report(id))
+    return open_large(folder)
+
+
+def call_here(function: Callable[..., object], *arguments: object, **_: object) -> object:
+    """Call a function as `call_apart` does, without the seconds that a process takes to start."""
+    return function(*arguments, Report(id))
+
+
+@pytest.mark.parametrize("is_large", [False, True], ids=["small", "large"])
+def test_adapting_is_judged_on_own_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_large: bool
+) -> None:
+    if is_large:
+        for module in (in_background, jobs):
+            monkeypatch.setattr(module, "call_apart", call_here)
     own = Corpus.from_documents(list(OWN.values()))
-    by = f"upload:{keep_uploaded(own, 'own')}"
     corpus = Corpus.from_documents(list(DOCUMENTS.values()))
-    training, held_out = divide(corpus, 0.0, by)
-    assert held_out == own
+    training, held_out = corpus.hold_out(own)
+    given = on_disk(corpus, tmp_path / "text") if is_large else corpus
+    upload_id = keep_uploaded(on_disk(own, tmp_path / "own") if is_large else own, "own")
+    assert (upload_folder(upload_id) / FIGURES).exists() == is_large
+    by = f"upload:{upload_id}"
     base = small_base()
-    removals = shrink_in_process(Order(base, corpus, held_out_by=by), Task()).removals
+    order = Order(base, given, held_out_by=by)
+    before = sum(len(base.encode(text)) for text in OWN.values())
+    removals = shrink_in_process(order, Task()).removals
     assert removals.held_out_tokens_after is not None
-    assert removals.held_out_tokens_after[0] == sum(len(base.encode(t)) for t in OWN.values())
+    assert removals.held_out_tokens_after[0] == before
     size = base.vocab_size - 100
     shrunk = shrink(base, training, vocab_size=size).tokenizer
     assert removals.at(size).tokenizer == shrunk
+    swapped = replace_in_process(order, 5, Task())
+    assert swapped.judged.tokens[0] == before
+    request = TrainingRequest(
+        id=new_id(),
+        title="own",
+        extension=Extension(BaseName("gpt2", "A base"), n_tokens=5),
+        held_out_share=0.0,
+        origin=CorpusOrigin("upload", "", 0, held_out_by=by),
+    )
+    stored = train_in_process(
+        request,
+        given,
+        base=base,
+        n_bytes=given.n_bytes,
+        report=lambda _: None,
+        is_cancelled=lambda: False,
+        is_wanted=lambda: True,
+    )
+    assert stored is not None
+    run = load_run(stored.run_id)
+    assert (run.held_out.sha256, run.run.corpus_sha256) == (held_out.sha256, training.sha256)

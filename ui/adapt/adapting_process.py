@@ -37,7 +37,7 @@ from bpe_core.processes import Report
 from bpe_core.runs import TermCost, Watch, count
 from bpe_core.tokenizer import Tokenizer, extended
 from bpe_core.vocabulary import keep_only
-from ui.storage import read_base
+from ui.storage import read_base, read_held_out
 from ui.work import Progress
 
 # Each is a shrink and an extension of its own: some seconds with a vocabulary of 50,000 tokens.
@@ -48,8 +48,6 @@ GENERAL_TEXTS: Final = ("python-help", "multilingual", "python-library")
 HELD_OUT: Final = "held-out text"
 TRAINING: Final = "training text"
 _MAX_TIMES: Final = 1.01
-HELD_OUT_FOLDER: Final = "held_out"
-"""The folder of the visitor's own text, if that is held out."""
 
 
 def sizes_up_to(n_tokens: int) -> list[int]:
@@ -343,8 +341,8 @@ def replace_here(
 def _texts(folder: Path, split: TextSplit, base: Tokenizer) -> tuple[WordCounts, Corpus | None]:
     """Return the counted training text, whose text is then released, and the held-out text."""
     corpus = Corpus.open(folder, stays_on_disk=True)
-    if (folder / HELD_OUT_FOLDER).is_dir():
-        training, held_out = corpus.hold_out(Corpus.open(folder / HELD_OUT_FOLDER))
+    if (own := read_held_out(folder)) is not None:
+        training, held_out = corpus.hold_out(own)
     else:
         training, held_out = corpus.split(split.share, split.seed, split.by)
     return _counted(training, base), held_out if held_out.n_bytes else None

@@ -15,14 +15,13 @@ from bpe_core.corpus import Corpus
 from bpe_core.tokenizer import Tokenizer
 from ui.adapt.adapting_process import (
     GENERAL_TEXTS,
-    HELD_OUT_FOLDER,
     Removable,
     Swapped,
     TextSplit,
     replace_here,
     shrink_here,
 )
-from ui.storage import HELD_OUT_SEED, load_uploaded, os_errors_as_not_kept, upload_held_out
+from ui.storage import HELD_OUT_SEED, upload_held_out
 from ui.work import Progress, Status, Task, WorkKind, call_apart, files_for_process, queue
 
 _Result = TypeVar("_Result")
@@ -127,11 +126,8 @@ def _called(
     without a result.
     """
     split = TextSplit(order.held_out_share, HELD_OUT_SEED, order.held_out_by)
-    with files_for_process(order.corpus, order.tokenizer) as folder:
-        if (upload_id := upload_held_out(order.held_out_by)) is not None:
-            with os_errors_as_not_kept():
-                (folder / HELD_OUT_FOLDER).mkdir()
-                load_uploaded(upload_id)[0].save(folder / HELD_OUT_FOLDER)
+    own = upload_held_out(order.held_out_by)
+    with files_for_process(order.corpus, order.tokenizer, own) as folder:
         return call_apart(
             function,
             folder,

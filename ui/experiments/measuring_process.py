@@ -22,6 +22,7 @@ from ui.storage import (
     make_room,
     os_errors_as_not_kept,
     read_base,
+    read_held_out,
     store_run,
 )
 from ui.work import Progress
@@ -29,7 +30,6 @@ from ui.work import Progress
 CORPUS: Final = "corpus"
 """The name of the visitor's corpus in the settings."""
 BASE: Final = "base-"
-HELD_OUT: Final = "held_out"
 _RUNS: Final = "runs.json"
 _STEPS: Final = 1_000
 
@@ -51,7 +51,7 @@ def measure_here(
     """
     own = json.loads(settings)
     corpus = Corpus.open(text, stays_on_disk=True)
-    separate = Corpus.open(text / HELD_OUT) if (text / HELD_OUT).is_dir() else None
+    separate = read_held_out(text)
     if separate is None:
         training, held_out = corpus.split(own["held_out"], own["seed"], own["held_out_by"] or None)
     else:

@@ -27,7 +27,6 @@ from bpe_core.tokenizer import Tokenizer
 from ui.experiments.measuring_process import (
     BASE,
     CORPUS,
-    HELD_OUT,
     measure_here,
     read_ids,
     row_key,
@@ -128,14 +127,11 @@ def measure(order: Order, new_ids: Sequence[str], task: Task[Progress]) -> Measu
     """
     with os_errors_as_not_kept():
         folder = _open_folder(order)
-    with files_for_process(order.corpus, None) as text:
+    with files_for_process(order.corpus, None, order.held_out_id) as text:
         with os_errors_as_not_kept():
             for number, base in enumerate(order.bases.values()):
                 (text / f"{BASE}{number}").mkdir()
                 write_base(text / f"{BASE}{number}", base)
-            if order.held_out_id is not None:
-                (text / HELD_OUT).mkdir()
-                load_uploaded(order.held_out_id)[0].save(text / HELD_OUT)
         call_apart(
             measure_here,
             text,

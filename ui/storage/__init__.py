@@ -60,9 +60,11 @@ if TYPE_CHECKING:
         load_tokenizer,
         load_uploaded,
         open_uploaded,
+        read_held_out,
         tokenizer_files,
         upload_folder,
         upload_held_out,
+        write_held_out,
     )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -45,6 +45,7 @@ from ui.host import cached
 from ui.storage.keeping import kept_folder, make_room, os_errors_as_not_kept
 
 _TEXT = "text"
+_HELD_OUT: Final = "held_out"
 Kind = Literal["tokenizer", "sentences", "text", "corpus"]
 _places: Final = BoundedSemaphore(2)
 """Each process that opens a large tokenizer may take gigabytes."""
@@ -232,6 +233,20 @@ def load_uploaded(upload_id: str) -> tuple[Corpus, str]:
         except BaseException:
             shutil.rmtree(linked, ignore_errors=True)
             raise
+
+
+def write_held_out(folder: Path, upload_id: str) -> None:
+    """Write a kept text, which a process holds out, into its folder; raises OSError.
+
+    Raises what `load_uploaded` raises.
+    """
+    (folder / _HELD_OUT).mkdir()
+    load_uploaded(upload_id)[0].save(folder / _HELD_OUT)
+
+
+def read_held_out(folder: Path) -> Corpus | None:
+    """Read it again; None if none was written. Raises FormatError if it is damaged."""
+    return Corpus.open(folder / _HELD_OUT) if (folder / _HELD_OUT).is_dir() else None
 
 
 HELD_OUT_SEED: Final = 0

@@ -37,6 +37,7 @@ from ui.storage import (
     store_run,
     store_run_to_show,
     write_base,
+    write_held_out,
 )
 from ui.work.background import (
     Result,
@@ -388,10 +389,12 @@ class WorkProcessError(BpeError):
 
 
 @contextmanager
-def files_for_process(corpus: Corpus, tokenizer: Tokenizer | None) -> Generator[Path]:
-    """Write a corpus and a tokenizer to a folder that is deleted with the block.
+def files_for_process(
+    corpus: Corpus, tokenizer: Tokenizer | None, held_out_id: str | None = None
+) -> Generator[Path]:
+    """Write a corpus, a tokenizer and a kept text to a folder that is deleted with the block.
 
-    Raises NotKeptError if there is no room for them.
+    Raises NotKeptError if there is no room for them, and what `load_uploaded` raises.
     """
     with os_errors_as_not_kept():
         place = TemporaryDirectory(
@@ -403,6 +406,8 @@ def files_for_process(corpus: Corpus, tokenizer: Tokenizer | None) -> Generator[
             corpus.save(folder)
             if tokenizer is not None:
                 write_base(folder, tokenizer)
+            if held_out_id is not None:
+                write_held_out(folder, held_out_id)
         yield folder
 
 
