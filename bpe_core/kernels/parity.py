@@ -50,6 +50,7 @@ class Heaps(NamedTuple):
     """For each text, its pairs as a pairing heap: the best is the root.
 
     A pair's count may have fallen since it was pushed; it is corrected when it becomes the root.
+    Only the texts that pick have one: while all languages choose together, only all texts together.
     Fredman et al. 1986, "The pairing heap". Unlike an array, it needs no room for each language.
     """
 
@@ -282,13 +283,25 @@ def _push_new_pairs(heaps, index, texts, width, n_neighbours, picks, scratch):
         scratch.n_after[other] = 0
 
 
-@kernel
-def fill_heaps(heaps, index, texts, languages):
-    """Push every pair of the texts that pick."""
+@part
+def _picks(languages, text, together):
+    """Return True if a text picks now; nothing reads the heaps of the others."""
+    return text == languages.n_texts - 1 if together else text < languages.n
+
+
+@part
+def _fill(heaps, index, texts, languages, n_done):
+    together = n_done < languages.n_together
     for pair in range(index.used[PAIRS]):
         text = pair_ids(index.keys[pair])[0] // languages.width
-        if text < languages.n or (languages.n_together and text == languages.n_texts - 1):
+        if index.counts[pair] > 0 and _picks(languages, text, together):
             _push(heaps, index, texts, languages.width, pair)
+
+
+@kernel
+def fill_heaps(heaps, index, texts, languages):
+    """Push every pair of the texts that pick first."""
+    _fill(heaps, index, texts, languages, 0)
 
 
 @kernel
@@ -355,7 +368,7 @@ def run_parity(
             lower_broken_pairs(index, pair, made, n_neighbours, scratch)
             follow_new_pairs(index, made, n_neighbours, tokens, rule, scratch)
             add_new_slots(index, n_merged, tokens, scratch)
-            picks = text < languages.n or (together and text == languages.n_texts - 1)
+            picks = _picks(languages, text, together)
             _push_new_pairs(heaps, index, texts, width, n_neighbours, picks, scratch)
             if text < languages.n:
                 log.saved[rank] += saved
@@ -365,4 +378,6 @@ def run_parity(
         for number in range(languages.n):
             log.lengths[rank, number] = turns.lengths[number]
         log.n_done[0] += 1
+        if log.n_done[0] == languages.n_together:
+            _fill(heaps, index, texts, languages, log.n_done[0])
     return ENOUGH
