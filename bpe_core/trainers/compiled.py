@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from itertools import product
-from typing import cast
+from typing import Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from bpe_core.kernels import (
     MergeLog,
     MergeScratch,
     PairIndex,
+    ParityLog,
     Row,
     Rule,
     Spelled,
@@ -49,11 +50,13 @@ _THRESHOLD_SHARE = 512
 _WORDS_SAMPLED = 1 << 16  # for the first threshold
 _NO_LIMIT = int(np.iinfo(np.int32).max)
 # Calling the kernel and reporting cost 10 microseconds, 0.05 % of this.
-SECONDS_A_CALL = 0.02
-MIN_PER_CALL, _MAX_PER_CALL = 16, 1 << 14
+_SECONDS_A_CALL = 0.02
+_MIN_PER_CALL, _MAX_PER_CALL = 16, 1 << 14
 # Later merges are faster, so calls grow; but no call's time says much about the next one's.
 _MAX_GROWTH = 2
 _SHORTEST = 1e-6  # seconds, where a coarse clock shows 0
+
+Log = TypeVar("Log", MergeLog, ParityLog)
 
 
 def learn_merges(
@@ -86,47 +89,27 @@ def learn_merges(
         # Training from single symbols never gets here: see GrowingVocabulary.join.
         cast("GrowingVocabulary", vocabulary).take_over(before)
         return learn_merges_incrementally(work.first_layout(), vocabulary, config, should_stop)
-    new_ids = range(work.first_new_id, work.first_new_id + work.n_done)
     with without_garbage_collection():
-        merges = list(zip(*work.merged(), new_ids, strict=True))
+        merges = work.new_merges()
     return work.learned(merges, stop_reason)
 
 
-class _Work:
-    """The arrays that the kernels work on; they are enlarged when a kernel runs out of room."""
+class MergeWork(Generic[Log]):
+    """The arrays that a training's kernel works on, and the loop that calls it."""
 
     def __init__(
-        self,
-        layout: Layout,
-        vocabulary: GrowingVocabulary | ContinuedVocabulary,
-        config: TrainingConfig,
+        self, layout: Layout, n_ids: int, n_merges: int, log: Log, config: TrainingConfig
     ) -> None:
-        self._vocabulary = vocabulary
-        self._forbidden = vocabulary.forbidden
-        self.first_new_id = vocabulary.next_id
-        n_slots = len(layout.ids)
-        # Each merge uses up at least one slot, so there can be no more merges than slots.
-        self._wanted = min(config.vocab_size - len(vocabulary), n_slots)
-        n_ids = self.first_new_id + self._wanted
+        self._wanted, self._log = n_merges, log
         self._floor = max(1, config.min_frequency)
         self._rule = Rule(goes_by_slot(config.tie_break), config.max_token_bytes or _NO_LIMIT)
         self._row = Row(layout.ids, *pack_weights(layout.counts))
-        self._counts = layout.counts
         self._tokens = Tokens(
             n_slots=np.ones(n_ids, np.int32),
             n_bytes=np.ones(n_ids, np.int32),
             end_ranks=np.full(n_ids, NEVER, np.int32),
         )
-        n_bytes = np.fromiter(map(len, vocabulary.tokens), np.int32, self.first_new_id)
-        self._tokens.n_bytes[: self.first_new_id] = n_bytes
-        self._spelled = _spelled(self._forbidden, n_ids)
-        self._log = MergeLog(
-            pairs=np.zeros((self._wanted, 2), np.int32),
-            counts=np.zeros(self._wanted, np.int64),
-            saved=np.zeros(self._wanted, np.int64),
-            n_done=np.zeros(1, np.int64),
-            first_id=self.first_new_id,
-        )
+        n_slots = layout.ids.size
         self._scratch = MergeScratch(
             merged=np.empty(n_slots + 1, np.int32),
             weights=np.empty(n_slots + 1, np.int32),
@@ -138,56 +121,92 @@ class _Work:
             n_after=np.zeros(n_ids, np.int32),
             neighbours=np.empty(n_ids, np.int32),
         )
-        self._parts = cut_row(self._row)
-        self._index = self._new_index()
 
     @property
     def n_done(self) -> int:
+        """The number of merges so far."""
         return int(self._log.n_done[0])
-
-    def name_new_tokens(self) -> None:
-        """Add the tokens of all merges so far to the vocabulary."""
-        n_named = self._vocabulary.next_id - self.first_new_id
-        self._vocabulary.join_new(zip(*self.merged(n_named), strict=True))
 
     def merged(self, first: int = 0) -> tuple[list[int], list[int]]:
         """Return the left ids and the right ids of all merges so far, from rank `first` on."""
         left, right = self._log.pairs[first : self.n_done].T
         return left.tolist(), right.tolist()
 
+    def new_merges(self, first: int = 0) -> list[tuple[int, int, int]]:
+        """Return the merges so far, from rank `first` on, as (left, right, new id)."""
+        new_ids = range(self._log.first_id + first, self._log.first_id + self.n_done)
+        return list(zip(*self.merged(first), new_ids, strict=True))
+
     def run(
         self,
         should_stop: Callable[[int, int, int], bool],
-        merges: list[tuple[int, int, int]] | None,
+        merges: list[tuple[int, int, int]] | None = None,
     ) -> StopReason:
         """Learn until a stop condition is met or `should_stop` returns True."""
         reported = 0
-        a_call = MIN_PER_CALL
+        a_call = _MIN_PER_CALL
         while True:
             done = self.n_done
             if done == self._wanted:
                 return "vocab-size"
             last_count = int(self._log.counts[done - 1]) if done else 0
             if merges is not None:
-                new_ids = range(self.first_new_id + reported, self.first_new_id + done)
-                merges += zip(*self.merged(reported), new_ids, strict=True)
+                merges += self.new_merges(reported)
             if should_stop(done, int(self._log.saved[reported:done].sum()), last_count):
                 return "cancelled"
             reported = done
             started = time.perf_counter()
-            status = self._run_merges(min(self._wanted, done + a_call))
+            status = self._call_kernel(min(self._wanted, done + a_call))
             if status == merging.ENOUGH:
                 took = max(time.perf_counter() - started, _SHORTEST)
-                a_call = int(a_call * min(_MAX_GROWTH, SECONDS_A_CALL / took))
-                a_call = max(MIN_PER_CALL, min(_MAX_PER_CALL, a_call))
-            elif status == merging.SMALL_INDEX:
-                self._index = self._with_room_for_best()
-            elif status == merging.MAYBE_FORBIDDEN:
-                self._judge_best()
-            elif self._index.threshold > self._floor:
-                self._index = self._new_index()
-            else:
-                return self._exhausted_because()
+                a_call = int(a_call * min(_MAX_GROWTH, _SECONDS_A_CALL / took))
+                a_call = max(_MIN_PER_CALL, min(_MAX_PER_CALL, a_call))
+            elif (reason := self._continue_after(status)) is not None:
+                return reason
+
+    def _call_kernel(self, until: int) -> int:
+        """Learn until there are `until` merges, or return why not."""
+        raise NotImplementedError
+
+    def _continue_after(self, status: int) -> StopReason | None:
+        """Do what the kernel needs to go on, or return why training ends."""
+        raise NotImplementedError
+
+
+class _Work(MergeWork[MergeLog]):
+    """The work of one text; its arrays are enlarged when a kernel runs out of room."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        vocabulary: GrowingVocabulary | ContinuedVocabulary,
+        config: TrainingConfig,
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._forbidden = vocabulary.forbidden
+        self.first_new_id = vocabulary.next_id
+        # Each merge uses up at least one slot, so there can be no more merges than slots.
+        n_merges = min(config.vocab_size - len(vocabulary), len(layout.ids))
+        n_ids = self.first_new_id + n_merges
+        log = MergeLog(
+            pairs=np.zeros((n_merges, 2), np.int32),
+            counts=np.zeros(n_merges, np.int64),
+            saved=np.zeros(n_merges, np.int64),
+            n_done=np.zeros(1, np.int64),
+            first_id=self.first_new_id,
+        )
+        super().__init__(layout, n_ids, n_merges, log, config)
+        self._counts = layout.counts
+        n_bytes = np.fromiter(map(len, vocabulary.tokens), np.int32, self.first_new_id)
+        self._tokens.n_bytes[: self.first_new_id] = n_bytes
+        self._spelled = _spelled(self._forbidden, n_ids)
+        self._parts = cut_row(self._row)
+        self._index = self._new_index()
+
+    def name_new_tokens(self) -> None:
+        """Add the tokens of all merges so far to the vocabulary."""
+        n_named = self._vocabulary.next_id - self.first_new_id
+        self._vocabulary.join_new(zip(*self.merged(n_named), strict=True))
 
     def learned(self, merges: list[tuple[int, int, int]], stop_reason: StopReason) -> LearnedMerges:
         """Return the result, which takes over the row; `merges` are (left, right, new id)."""
@@ -211,7 +230,7 @@ class _Work:
             ids[slot : slot + len(of_token)] = of_token
         return Layout(ids, self._counts)
 
-    def _run_merges(self, until: int) -> int:
+    def _call_kernel(self, until: int) -> int:
         return merging.run_merges(
             self._row,
             self._tokens,
@@ -222,6 +241,17 @@ class _Work:
             self._scratch,
             until,
         )
+
+    def _continue_after(self, status: int) -> StopReason | None:
+        if status == merging.SMALL_INDEX:
+            self._index = self._with_room_for_best()
+        elif status == merging.MAYBE_FORBIDDEN:
+            self._judge_best()
+        elif self._index.threshold > self._floor:
+            self._index = self._new_index()
+        else:
+            return self._exhausted_because()
+        return None
 
     def _with_room_for_best(self) -> PairIndex:
         """Return the index with room for the pairs that merging the best pair may make."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -13,12 +12,8 @@ from bpe_core.kernels import (
     PAIRS,
     Heaps,
     Languages,
-    MergeScratch,
     ParityLog,
-    Row,
-    Rule,
     Texts,
-    Tokens,
     Turns,
     longer,
     merging,
@@ -26,14 +21,13 @@ from bpe_core.kernels import (
     without_garbage_collection,
 )
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.compiled import MIN_PER_CALL, SECONDS_A_CALL, pack_weights
+from bpe_core.trainers.compiled import MergeWork
 from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.trainers.indexing import SPARE, build_index, count_pairs, cut_row, with_room
 from bpe_core.trainers.parity import LearnedParity, ParityRule
 from bpe_core.types import StopReason, TrainingConfig
 from bpe_core.unicode import BYTE_TO_CHARACTER
 
-_NO_LIMIT = int(np.iinfo(np.int32).max)
 _SPARE_LETTERS = 16  # of each token; more are made when they are needed
 _IN_ORDER = np.argsort(np.argsort([ord(each) for each in BYTE_TO_CHARACTER])).astype(np.uint8)
 """uint8[256]: each byte as a number that sorts like its printable character."""
@@ -59,15 +53,15 @@ def learn_parity(
     >>> learn_parity(words, None, vocabulary, config, ParityRule(), never).picked.tolist()
     [1, 0]
     """
-    work = _Work(training, measured, vocabulary, config, rule)
+    work = _ParityWork(training, measured, vocabulary, config, rule)
     stop_reason = work.run(should_stop)
     with without_garbage_collection():
-        vocabulary.join_new(work.pairs())
+        vocabulary.join_new(zip(*work.merged(), strict=True))
         return work.learned(stop_reason)
 
 
-class _Work:
-    """The arrays that the kernel works on; those that it fills are enlarged."""
+class _ParityWork(MergeWork[ParityLog]):
+    """The work of several languages."""
 
     def __init__(
         self,
@@ -84,24 +78,26 @@ class _Work:
         counted = measured or training
         self._n_slots = 1 + sum(each.ids.size - 1 for each in training)
         # Each merge uses up at least one slot.
-        self._wanted = min(config.vocab_size - len(vocabulary), self._n_slots)
+        n_merges = min(config.vocab_size - len(vocabulary), self._n_slots)
         self._languages = Languages(
-            width=first_id + self._wanted,
+            width=first_id + n_merges,
             n=n,
             first_measured=0 if measured is None else n,
             n_texts=len(texts),
             n_together=rule.hybrid_merges,
         )
-        layout = join_layouts(texts, self._languages.width)
-        n_ids = self._languages.width * len(texts)
-        self._floor = max(1, config.min_frequency)
-        self._rule = Rule(first_seen=False, max_token_bytes=config.max_token_bytes or _NO_LIMIT)
-        self._row = Row(layout.ids, *pack_weights(layout.counts))
-        self._tokens = Tokens(
-            n_slots=np.ones(n_ids, np.int32),
-            n_bytes=np.ones(n_ids, np.int32),
-            end_ranks=np.full(n_ids, NEVER, np.int32),
+        log = ParityLog(
+            pairs=np.zeros((n_merges, 2), np.int32),
+            counts=np.zeros(n_merges, np.int64),
+            saved=np.zeros(n_merges, np.int64),
+            picked=np.zeros(n_merges, np.int32),
+            lengths=np.zeros((n_merges, n), np.int64),
+            n_done=np.zeros(1, np.int64),
+            needed=np.full(2, SPARE, np.int64),
+            first_id=first_id,
         )
+        layout = join_layouts(texts, self._languages.width)
+        super().__init__(layout, self._languages.width * len(texts), n_merges, log, config)
         self._texts = _texts(vocabulary.tokens, self._languages.width)
         self._start = np.array([each.n_symbols for each in counted], np.int64)
         self._turns = Turns(
@@ -111,28 +107,6 @@ class _Work:
             n_recent=np.zeros(n, np.int64),
             n_turns=np.zeros(1, np.int64),
             most_recent=rule.most_recent(n),
-        )
-        self._log = ParityLog(
-            pairs=np.zeros((self._wanted, 2), np.int32),
-            counts=np.zeros(self._wanted, np.int64),
-            saved=np.zeros(self._wanted, np.int64),
-            picked=np.zeros(self._wanted, np.int32),
-            lengths=np.zeros((self._wanted, n), np.int64),
-            n_done=np.zeros(1, np.int64),
-            needed=np.full(2, SPARE, np.int64),
-            first_id=first_id,
-        )
-        n_slots = layout.ids.size
-        self._scratch = MergeScratch(
-            merged=np.empty(n_slots + 1, np.int32),
-            weights=np.empty(n_slots + 1, np.int32),
-            befores=np.empty(n_slots // 2 + 1, np.int32),
-            afters=np.empty(n_slots // 2 + 1, np.int32),
-            count_before=np.zeros(n_ids, np.int64),
-            count_after=np.zeros(n_ids, np.int64),
-            n_before=np.zeros(n_ids, np.int32),
-            n_after=np.zeros(n_ids, np.int32),
-            neighbours=np.empty(n_ids, np.int32),
         )
         parts = cut_row(self._row)
         found = count_pairs(self._row, self._tokens, self._rule.max_token_bytes, parts)
@@ -149,48 +123,13 @@ class _Work:
         self._make_room()
         parity.fill_heaps(self._heaps, self._index, self._texts, self._languages)
 
-    @property
-    def n_done(self) -> int:
-        return int(self._log.n_done[0])
-
-    def pairs(self) -> list[tuple[int, int]]:
-        """Return the two ids of each merge so far."""
-        left, right = self._log.pairs[: self.n_done].T
-        return list(zip(left.tolist(), right.tolist(), strict=True))
-
-    def run(self, should_stop: Callable[[int, int, int], bool]) -> StopReason:
-        """Learn until a stop condition is met or `should_stop` returns True."""
-        reported, a_call = 0, MIN_PER_CALL
-        while True:
-            done = self.n_done
-            if done == self._wanted:
-                return "vocab-size"
-            last_count = int(self._log.counts[done - 1]) if done else 0
-            if should_stop(done, int(self._log.saved[reported:done].sum()), last_count):
-                return "cancelled"
-            reported = done
-            started = time.perf_counter()
-            status = self._run_parity(min(self._wanted, done + a_call))
-            if status == parity.ENOUGH:
-                is_fast = time.perf_counter() - started < SECONDS_A_CALL
-                a_call = a_call * 2 if is_fast else max(MIN_PER_CALL, a_call // 2)
-            elif status == parity.SMALL_INDEX:
-                self._make_room()
-            elif status == parity.SMALL_TEXTS:
-                letters = longer(self._texts.letters, 2 * self._texts.letters.size)
-                self._texts = self._texts._replace(letters=letters)
-            else:
-                return self._exhausted_because()
-
     def learned(self, stop_reason: StopReason) -> LearnedParity:
         """Return the result, which takes over the row."""
         n, log = self.n_done, self._log
-        new_ids = range(log.first_id, log.first_id + n)
-        merges = [(*pair, id) for pair, id in zip(self.pairs(), new_ids, strict=True)]
         row = self._row._replace(ids=self._row.ids[: self._n_slots])
         merging.list_ranks(row, self._tokens, NEVER)
         counts: list[int] = log.counts[:n].tolist()
-        found = LearnedMerges(merges, counts, log.saved[:n], row.ids.copy(), stop_reason)
+        found = LearnedMerges(self.new_merges(), counts, log.saved[:n], row.ids.copy(), stop_reason)
         lengths = np.vstack([self._start[None], log.lengths[:n]]).T.copy()
         return LearnedParity(found, log.picked[:n].copy(), lengths)
 
@@ -201,7 +140,7 @@ class _Work:
         has_pairs = self._index.counts[:n_pairs][in_training].any()
         return "min-frequency" if has_pairs else "no-pairs"
 
-    def _run_parity(self, until: int) -> int:
+    def _call_kernel(self, until: int) -> int:
         return parity.run_parity(
             self._row,
             self._tokens,
@@ -216,6 +155,16 @@ class _Work:
             self._floor,
             until,
         )
+
+    def _continue_after(self, status: int) -> StopReason | None:
+        if status == parity.SMALL_INDEX:
+            self._make_room()
+        elif status == parity.SMALL_TEXTS:
+            letters = longer(self._texts.letters, 2 * self._texts.letters.size)
+            self._texts = self._texts._replace(letters=letters)
+        else:
+            return self._exhausted_because()
+        return None
 
     def _make_room(self) -> None:
         """Enlarge the index and the heaps for the next merge."""
