@@ -6,7 +6,9 @@ here the texts of the languages are counted, and the run is built.
 
 from __future__ import annotations
 
+import itertools
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from bpe_core.checks import check_whole, is_a
 from bpe_core.corpus import Corpus, CountsSummary, WordCounts, to_corpus
 from bpe_core.counting import lay_out_pretokens
-from bpe_core.errors import ConfigError
+from bpe_core.errors import ConfigError, EmptyCorpusError
 from bpe_core.runs import (
     ParityHistory,
     RunOrigin,
@@ -72,12 +74,10 @@ def train_parity(
     rule = _rule(hybrid_merges, window, alpha)
     vocabulary = GrowingVocabulary(config, ())
     watch = Watch(config.vocab_size - len(vocabulary), started, on_progress, should_stop)
-    texts = {name: to_corpus(text) for name, text in corpora.items()}
-    words = [count(text, config.pretokenizer, watch) for text in texts.values()]
+    texts, words = _counted(corpora, corpora, config.pretokenizer, watch)
     measured = words
     if development is not None:
-        given = (to_corpus(development[name]) for name in corpora)
-        measured = [count(text, config.pretokenizer, watch) for text in given]
+        _, measured = _counted(development, corpora, config.pretokenizer, watch)
     base_ids = vocabulary.base_ids
     rows = [lay_out_pretokens(each.pretokens, config.base, base_ids) for each in words]
     measured_rows = None
@@ -182,6 +182,27 @@ def beside_plain(
     return replace(run, parity=replace(run.parity, plain=n_tokens))
 
 
+def _counted(
+    given: Mapping[str, Corpus | Iterable[str]],
+    languages: Iterable[str],
+    pretokenizer: str,
+    watch: Watch,
+) -> tuple[dict[str, Corpus], list[WordCounts]]:
+    """Return the text and the words of each language, in the order of `languages`."""
+    texts: dict[str, Corpus] = {}
+    words: list[WordCounts] = []
+    for name in languages:
+        try:
+            texts[name] = to_corpus(given[name])
+            words.append(count(texts[name], pretokenizer, watch))
+        except EmptyCorpusError as error:
+            raise EmptyCorpusError(
+                f"The language {name!r:.60} has no text to learn from. Leave it out, or give it "
+                f"text. {error}"
+            ) from error
+    return texts, words
+
+
 def _rule(hybrid_merges: int, window: int | None, alpha: float) -> ParityRule:
     check_whole("hybrid_merges", hybrid_merges, 0)
     if window is not None:
@@ -208,11 +229,10 @@ def _pool(
     """
     every = [word for each in words for word in each.words]
     counts = np.concatenate([each.counts for each in words])
-    place_of = dict.fromkeys(every, 0)
+    place_of = defaultdict[bytes, int](itertools.count().__next__)  # a new word gets the next place
+    places = np.fromiter(map(place_of.__getitem__, every), np.int64, len(every))
     if len(place_of) == len(every):
         return PretokenCounts(every, counts), learned.joined_at
-    place_of = {word: place for place, word in enumerate(place_of)}
-    places = np.fromiter(map(place_of.__getitem__, every), np.int64, len(every))
     total = np.zeros(len(place_of), np.int64)
     np.add.at(total, places, counts)
     is_first = np.zeros(len(every), np.bool_)

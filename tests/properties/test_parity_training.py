@@ -195,8 +195,16 @@ def test_wrong_settings_are_refused() -> None:
         bpe.train_parity(texts, config, {"a": ["hug"]})
     with pytest.raises(bpe.BpeError, match="own tie rule"):
         bpe.train_parity(texts, TrainingConfig(260, tie_break="first-seen"))
-    with pytest.raises(bpe.BpeError, match="is empty"):
-        bpe.train_parity({"a": ["hug"], "b": [""]}, config)
+    for training, development in (
+        ({"a": ["hug"], "b": [""]}, None),
+        ({"b": [], "a": ["hug"]}, None),
+        (texts, {"a": ["hug"], "b": [""]}),
+    ):
+        with pytest.raises(bpe.EmptyCorpusError, match="'b' has no text"):
+            bpe.train_parity(training, config, development)
+    files = Corpus.from_documents(["hug hug", ""], ["en/a.txt", "de/b.txt"])
+    with pytest.raises(bpe.EmptyCorpusError, match="'de' has no text"):
+        bpe.train(files, vocab_size=260, parity=True)
 
 
 def test_a_run_holds_each_step_and_is_read_back(tmp_path: Path) -> None:
