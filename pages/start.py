@@ -26,7 +26,7 @@ DOORS: Final = (
         "The same sentence as GPT-2 cuts it, with 50,000 merges.",
         GPT2,
     ),
-    Door("Learn step by step", "Six short lessons that ask before they tell.", "lessons"),
+    Door("Learn step by step", "Short lessons that ask before they tell.", "lessons"),
 )
 LAST_DOORS: Final = (
     Door(
@@ -34,7 +34,7 @@ LAST_DOORS: Final = (
         "It begins with one in your sentence’s language: a tokenizer in seconds.",
         TRAIN,
     ),
-    Door("Lessons", "Six short lessons that ask before they tell.", "lessons"),
+    Door("Lessons", "Short lessons that ask before they tell.", "lessons"),
     Door("Compare", "Which tokenizer needs the fewest tokens, and in which language?", "compare"),
 )
 

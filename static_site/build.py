@@ -71,7 +71,7 @@ DOORS: Final = (
         "The same sentence as GPT-2 cuts it, with 50,000 merges.",
         "token-boundaries.html",
     ),
-    Door("Learn step by step", "Six short lessons that ask before they tell.", "lessons.html"),
+    Door("Learn step by step", "Short lessons that ask before they tell.", "lessons.html"),
 )
 LAST_DOORS: Final = (
     Door(
@@ -84,7 +84,7 @@ LAST_DOORS: Final = (
         "Paste it or choose files: a tokenizer in seconds, in this tab.",
         "train.html",
     ),
-    Door("Lessons", "Six short lessons that ask before they tell.", "lessons.html"),
+    Door("Lessons", "Short lessons that ask before they tell.", "lessons.html"),
 )
 WORKER: Final = "service-worker.js"
 _STORED: Final = "self.STORED = "
