@@ -142,7 +142,7 @@ def test_the_list_replays_on_a_typed_word(still_tab: Page) -> None:
     type_sentence(still_tab, "मेरा नाम मेरा घर मेरा गाँव मेरा देश")
     expect(merges.get_by_text("4 merges from your sentence, cut by GPT-4o")).to_be_visible()
     word.fill("मेरे")
-    expect(ends).to_have_text(re.compile("^4 tokens: space, मे, र, े. र and े are joined by no merge"))
+    expect(ends).to_have_text(re.compile("^4 tokens: space, मे, र, े. र and े are left: no merge"))
     type_sentence(still_tab, "Grace Hopper")
     expect(merges.get_by_text("13 merges from “how much wood…”, in order")).to_be_visible()
     type_sentence(still_tab, "بسم الله الرحمن الرحيم، بسم الله، والله الرحمن")

@@ -174,9 +174,36 @@ suite("the list", () => {
     assert.equal(ending("chuckle"), "3 tokens. e is in no merge: it stays a letter.");
     assert.equal(ending("xyz"), "4 tokens. No merge fits.");
     assert.equal(ending("woodchuck"), "1 token. The whole word is one.");
-    assert.equal(ending("woodl"), "2 tokens. l is joined by no merge: it stays a letter.");
+    assert.equal(ending("woodl"), "2 tokens. l is left: no merge joins it to a neighbour here.");
     assert.equal(ending("wood🧩5"), "3 tokens. 🧩, 5 are in no merge: they stay alone.");
     assert.equal(ending(""), " Type a word: the merges run on it.");
+  });
+
+  test("says of a letter only where it is left, since merges may join it elsewhere", () => {
+    const said = (sentence, word) => {
+      const own = learnList(sentence);
+      const { letters, rest } = endOfReplay(own, replayOn(own, wordInSentence(word)));
+      return letters.join(", ") + rest;
+    };
+    const hindi = "मेरी माँ मेरे गाँव में रहती है और मेरी बहन भी मेरे गाँव में रहती है";
+    assert.equal(said(hindi, "रहतह"), "ह is left: no merge joins it to a neighbour here.");
+    assert.equal(said("abab cbabcb cbab", "ab"), "Only the space is left: no merge joins it to the word.");
+    for (const sentence of visitors) {
+      const own = learnList(sentence);
+      if (!own) continue;
+      const { run, nMerges } = own;
+      const inMerges = new Set(Array.from({ length: nMerges }, (_, i) => [run.merge_left[i], run.merge_right[i]]).flat().map((id) => run.tokens[id]));
+      for (const word of sentence.split(" ").map((word) => word + word)) {
+        const replay = replayOn(own, wordInSentence(word));
+        const { letters, rest } = endOfReplay(own, replay);
+        const left = replay.left.map(({ id }) => tokenOf(run, id));
+        for (const letter of letters.filter((letter) => letter !== "…")) {
+          assert.ok(left.includes(letter), word);
+          assert.equal(rest.includes("in no merge"), !inMerges.has(letter), `${word}: ${letter}${rest}`);
+        }
+        if (rest === "Each of them was learned.") assert.ok(left.every((token) => [...token].length > 1), word);
+      }
+    }
   });
 
   test("takes at most 16 letters, after a space", () => {

@@ -118,12 +118,16 @@ export function endOfReplay({ run, nMerges }, { fired, left, length }) {
   const alone = left.filter(({ length: size, start }) => size === 1 && start > 0);
   const unknown = alone.filter(({ id }) => typeof id === "string" || !inMerges.has(id));
   const named = [...new Set((unknown.length ? unknown : alone).map(({ id }) => tokenOf(run, id)))];
-  if (!named.length) return { count, letters: [], rest: left.length === 1 ? "The whole word is one." : "Each of them was learned." };
+  if (!named.length) {
+    const isLearned = left.every(({ length: size }) => size > 1);
+    const all = left.length === 1 ? "The whole word is one." : "Each of them was learned.";
+    return { count, letters: [], rest: isLearned ? all : "Only the space is left: no merge joins it to the word." };
+  }
   const are = named.length > 1 ? "are" : "is";
   const stay = named.length > 1 ? "they stay" : "it stays";
   const what = !named.every((token) => /^\p{L}$/u.test(token)) ? "alone" : named.length > 1 ? "letters" : "a letter";
   const letters = named.length > MAX_NAMED ? [...named.slice(0, MAX_NAMED), "…"] : named;
-  return { count, letters, rest: unknown.length ? ` ${are} in no merge: ${stay} ${what}.` : ` ${are} joined by no merge: ${stay} ${what}.` };
+  return { count, letters, rest: unknown.length ? ` ${are} in no merge: ${stay} ${what}.` : ` ${are} left: no merge joins ${named.length > 1 ? "them" : "it"} to a neighbour here.` };
 }
 
 /** @param {LearnedRun} run
