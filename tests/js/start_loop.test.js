@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { candidatesAt } from "../../ui/components/merge_player/guesses.js";
+import { candidatesAt, Guesses, judgeGuess } from "../../ui/components/merge_player/guesses.js";
 import { raceAt } from "../../ui/components/merge_player/run.js";
 import { chosenIn, symbolsAt } from "../../ui/components/merge_player/symbols.js";
 import { learn, splitWords } from "../../ui/components/start_loop/learn.js";
 import { cutSentence, endSentence, lengthSentence, mergeSentence, orderNote, wantsRepeating } from "../../ui/components/start_loop/sentences.js";
-import { guessLabel, stepOfTurn, Turn } from "../../ui/components/start_loop/turn.js";
+import { guessLabel, HINT, stepOfTurn, TIE_RULE, Turn } from "../../ui/components/start_loop/turn.js";
 import { fromPython } from "./python.js";
 
 const sentences = fromPython("sentences");
@@ -115,6 +115,35 @@ suite("the visitor's turn", () => {
     assert.equal(guessLabel(learn("x"), 0), "");
     const { from, until } = new Turn(run, run.n_merges);
     assert.deepEqual([from, until], [3, 6]);
+  });
+
+  test("counts each tied pair as right, and says the tie rule without ids, as it holds", () => {
+    assert.match(HINT, /If several tie, each of them is right\.$/);
+    assert.match(TIE_RULE, /the earlier piece wins, characters in Unicode’s order, then joined pieces in the order made/);
+    let nTies = 0;
+    for (const { text } of sentences.filter(({ text }) => text.length < 400)) {
+      const own = learn(text);
+      for (let step = 0; step < own.n_merges; step++) {
+        if (own.tied[step] < 2) continue;
+        nTies++;
+        const tied = raceAt(own, step).filter(({ next, tied: ties }) => next || ties);
+        const made = [...own.merge_id].map((id) => own.tokens[id]);
+        const place = (id) => {
+          const token = own.tokens[id];
+          return [...token].length === 1 ? token.codePointAt(0) : 2 ** 21 + made.indexOf(token);
+        };
+        const ordered = tied.toSorted((one, other) => place(one.left) - place(other.left) || place(one.right) - place(other.right));
+        assert.deepEqual([ordered[0].left, ordered[0].right], [own.merge_left[step], own.merge_right[step]], text);
+        for (const pair of tied) {
+          const guesses = new Guesses({ get: () => null, set() {} }, "", { on: true });
+          guesses.answer(own, step, pair);
+          const { before, after } = judgeGuess(own, step, guesses, TIE_RULE);
+          assert.equal(before, "Right.");
+          assert.ok(after.endsWith(`goes first: ${TIE_RULE}.`), after);
+        }
+      }
+    }
+    assert.ok(nTies > 10);
   });
 
   test("asks once for each merge, and ends with the score", () => {

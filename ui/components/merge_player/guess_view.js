@@ -43,10 +43,11 @@ export function writeQuestion(element, step, playing) {
 /** @param {HTMLElement} element
     @param {Run} run
     @param {number} step
-    @param {Guesses} guesses */
-export function writeVerdict(element, run, step, guesses) {
+    @param {Guesses} guesses
+    @param {string} [rule] The tie rule, in the page's own words. */
+export function writeVerdict(element, run, step, guesses, rule) {
   element.textContent = "";
-  const verdict = judgeGuess(run, step, guesses);
+  const verdict = judgeGuess(run, step, guesses, rule);
   if (verdict) element.append(bold(verdict.before), " ", couple(run, verdict.pair), verdict.after);
 }
 

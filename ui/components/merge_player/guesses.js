@@ -114,8 +114,9 @@ export function candidatesAt(run, step, most = Infinity) {
     there is no guess to judge.
     @param {Run} run
     @param {number} step
-    @param {Guesses} guesses */
-export function judgeGuess(run, step, guesses) {
+    @param {Guesses} guesses
+    @param {string} [rule] The tie rule, in the words of a page that shows no ids. */
+export function judgeGuess(run, step, guesses, rule = tieRule(run)) {
   const guess = guesses.known.get(step);
   if (!guesses.on || !guess || !isTraced(run, step)) return null;
   const pairs = raceAt(run, step) ?? [];
@@ -128,7 +129,7 @@ export function judgeGuess(run, step, guesses) {
       pair: guess,
       before: "Right.",
       after: tied > 1
-        ? ` occurs ${times(winner.count)}, as often as any. ${goesFirst}: ${tieRule(run)}.`
+        ? ` occurs ${times(winner.count)}, as often as any. ${goesFirst}: ${rule}.`
         : ` occurs ${times(winner.count)}${lead}.`,
     };
   }

@@ -12,7 +12,7 @@ import { addPart, find } from "../shared/elements.js";
 import { directionOfAll } from "../shared/word_tiles.js";
 import { SentenceMotion, SentenceWords } from "./sentence_words.js";
 import { endSentence, lengthSentence, mergeSentence, wantsRepeating } from "./sentences.js";
-import { guessLabel, writeCards } from "./turn.js";
+import { guessLabel, HINT, TIE_RULE, writeCards } from "./turn.js";
 
 /** @import { Pair } from "../merge_player/run.js"
     @import { LearnedRun } from "./learn.js"
@@ -21,7 +21,6 @@ import { guessLabel, writeCards } from "./turn.js";
 const MAX_LENGTH_IN_SENTENCE = 18; // characters of both tokens
 const BARS = 4;
 const RULE = "You did what BPE does: join the most frequent pair, again and again. ";
-const HINT = "Count them within words: the most frequent pair wins; of equal ones, the first.";
 
 export class LoopView {
   /** @param {HTMLElement} root
@@ -110,7 +109,7 @@ export class LoopView {
       @param {boolean} isAsking */
   #drawTurn(turn, step, isAsking) {
     writeCards(this.candidates, turn, step, this.choose);
-    writeVerdict(this.verdict, turn.run, step, turn.guesses);
+    writeVerdict(this.verdict, turn.run, step, turn.guesses, TIE_RULE);
     if (isAsking) this.verdict.textContent = HINT;
     this.join.textContent = isAsking ? "Show me" : "Join them";
   }
