@@ -146,8 +146,9 @@ def train_by_language(
     languages = corpus.by_language()
     if len(languages) < 2:
         raise ConfigError(
-            f"Parity-aware training needs a folder, or a file, for each language, and this corpus "
-            f"has {next(iter(languages), 'no text')!r} only. Give a folder or archive with several."
+            "Parity-aware training needs a folder, or a file, for each language, and this text has "
+            f"only {next(iter(languages), 'no text')!r}. Add a file for each other language, or choose another "
+            "trainer."
         )
     run = train_parity(languages, config, on_progress=on_progress, should_stop=should_stop)
     if run.stop_reason != "cancelled":

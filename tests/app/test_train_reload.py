@@ -174,11 +174,16 @@ def test_languages_that_take_turns_come_back_and_every_page_opens(open_app: Open
         "en.txt": "the sea and the way to the sea " * 30,
     }
     app = choose(open_app(), source="Upload", preset="Custom")
-    app = upload(app, "corpus_uploads", *((name, texts[name].encode()) for name in texts))
+    app = upload(app, "corpus_uploads", ("de.txt", texts["de.txt"].encode()))
     app.selectbox(key="settings_trainer").set_value("Parity between languages").run()
     app.number_input(key="settings_min_frequency").set_value(0)
     app.number_input(key="settings_vocab_size").set_value(290).run()
     assert "needs a folder, or a file, for each language" in unescaped_text(app)
+    train(app)
+    assert "this text has only 'de'. Add a file for each other language" in errors(app)
+    assert "Traceback" not in unescaped_text(app)
+    app = upload(app, "corpus_uploads", *((name, texts[name].encode()) for name in texts))
+    assert app.number_input(key="settings_vocab_size").value == 290
     train(app)
     run_id = in_address(app, "run")
     run = load_run(run_id).run
