@@ -23,8 +23,8 @@ def draw_player(stored: StoredRun) -> None:
     keep_step(stored, step)
     if stored.run.config.superwords_from is not None and stored.run.base is not None:
         st.markdown(
-            f":gray[Words may join here. {counted(stored.run.base.n_merges, 'merge')} within words "
-            f"came first, up to {stored.run.base.vocab_size:,} tokens.]"
+            f":gray[{counted(stored.run.base.n_merges, 'merge')} within words came first, up to "
+            f"{stored.run.base.vocab_size:,} tokens.]"
         )
     wanted = draw_merge_player(
         key=key,
@@ -72,10 +72,12 @@ def keep_words(words: object) -> None:
         address.set_query(words=words[:MAX_OWN_TEXT] or None)
 
 
-frame.show_page(
-    draw_player,
-    "Merge loop",
-    "Each merge fuses the two neighbouring symbols that occur together most often. "
-    "Watch one happen, then let it run.",
-    help=tooltip("Merge", "Tie", "Pre-token"),
-)
+def draw(stored: StoredRun) -> None:
+    st.markdown(
+        f":gray[{player_run.lead_sentence(stored)} Watch one happen, then let it run.]",
+        help=tooltip("Merge", "Tie", "Pre-token"),
+    )
+    draw_player(stored)
+
+
+frame.show_page(draw, "Merge loop")

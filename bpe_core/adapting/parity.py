@@ -145,10 +145,10 @@ def train_by_language(
         )
     languages = corpus.by_language()
     if len(languages) < 2:
+        only = next(iter(languages), "no text")
         raise ConfigError(
             "Parity-aware training needs a folder, or a file, for each language, and this text has "
-            f"only {next(iter(languages), 'no text')!r}. Add a file for each other language, or choose another "
-            "trainer."
+            f"only {only!r}. Add a file for each other language, or choose another trainer."
         )
     run = train_parity(languages, config, on_progress=on_progress, should_stop=should_stop)
     if run.stop_reason != "cancelled":

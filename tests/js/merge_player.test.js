@@ -7,6 +7,7 @@ import { actOfKey, actOnPage } from "../../ui/components/merge_player/keys.js";
 import { doneSentence, formatNote, raceNote, formatTitle, whyNothing, savedSentences } from "../../ui/components/merge_player/notes.js";
 import { keepBlocks, touchedIn, unpackBlock, unpackRun } from "../../ui/components/merge_player/run.js";
 import { cellsOfWord, sceneAt, findScene, placeScenes } from "../../ui/components/merge_player/scenes.js";
+import { placeCounted } from "../../ui/components/merge_player/sentence.js";
 import { spokenQuestion, spokenState } from "../../ui/components/merge_player/spoken.js";
 import { roomFor, shortText, shortToken, spokenPair, spokenSymbol } from "../../ui/components/merge_player/token_names.js";
 import { lineCount, placeWords, sizeOfWord } from "../../ui/components/merge_player/word_layout.js";
@@ -225,6 +226,11 @@ suite("the note on the words shown", () => {
     const joining = { ...run, joins_words: true };
     assert.match(formatNote(joining, shown), /^13 pieces of text, with their counts\. Words may join: .* A double line below marks a superword/);
     assert.match(formatNote(joining, { ...shown, mode: "frequent", shownMode: "frequent" }), /^The 13 most frequent of [0-9,]+ pieces of text\./);
+  });
+
+  test("names the place where pairs are counted", () => {
+    const places = [{ ...run, joins_words: true }, { ...run, picked_by: ["de"] }, run].map(placeCounted);
+    assert.deepEqual(places, ["in the text", "in all languages", "within words"]);
   });
 
   test("does not reveal the answer while a question is asked", () => {

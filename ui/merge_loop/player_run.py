@@ -38,7 +38,6 @@ from ui.storage import StoredRun, load_run
 
 _FOLDER = Path(merge_player.__file__).parent
 _MAX_TITLE_LENGTH = 200
-_LEAD = "Each step fuses the two neighbouring symbols that occur together most often."
 _N_WEIGHED = 500
 _MAX_RIBBON_BYTES = 1_800
 _MAX_BYTES_COUNTED = 1_000_000
@@ -52,14 +51,16 @@ def replay_page(
     merges: bytes,
     *,
     title: str,
+    lead: str = "",
     step: int = 0,
     text: str = "",
     words: Sequence[Sequence[int | str]] = (),
 ) -> str:
     """Return a page that plays a run packed by `pack_player` and `pack_merges` as one block.
 
-    `title` is the page's heading and `step` the number of merges done when it opens. `text` and
-    `words` are the visitor's own words, as typed and as split by `own_words`.
+    `title` is the page's heading, `lead` the sentence below it, and `step` the number of merges
+    done when it opens. `text` and `words` are the visitor's own words, as typed and as split by
+    `own_words`.
 
     Invisible characters of the title are written out, and it is isolated from the words after it.
     No part of the run is markup: the run is base64, everything else is escaped. The page's content
@@ -85,7 +86,7 @@ def replay_page(
 <body>
 <main>
 <h1>{heading}</h1>
-<p>{_LEAD}</p>
+<p>{lead}</p>
 <p id="problem" role="alert"></p>
 <noscript><p>The replay needs JavaScript, which is switched off.</p></noscript>
 <div id="player"><template shadowrootmode="open"><style>{style}</style>
@@ -103,6 +104,15 @@ def replay_page(
 def _hash_script(source: str) -> str:
     digest = hashlib.sha256(source.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def lead_sentence(stored: StoredRun) -> str:
+    """Return what each merge of a run does."""
+    where, history = "", stored.run.parity
+    if history is not None:
+        first = "in all languages at first, then " if history.hybrid_merges else ""
+        where = f" {first}in the language whose turn it is"
+    return f"Each merge fuses the two neighbouring symbols that occur together most often{where}."
 
 
 def player_key(run_id: str) -> str:
@@ -138,6 +148,7 @@ def replay(run_id: str, step: int, text: str) -> str:
         _packed(run_id, replay_starts(start, stop, n_merges)),
         _block(run_id, start, stop),
         title=stored.title,
+        lead=lead_sentence(stored),
         step=step,
         text=text,
         words=words,

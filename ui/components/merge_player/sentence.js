@@ -26,7 +26,14 @@ function writeRemovals(element, run, step) {
   line.append(`${removed.length === 1 ? "is" : "are"} nearly always a part of `, tile(run.merge_id[step - 1]), " now.");
 }
 
-/** "Next, merge 46: l a → la occurs 1,379 times within words.", or "in the text" where merges join words.
+/** Return where the pairs of a run are counted.
+    @param {Pick<Run, "joins_words" | "picked_by">} run */
+export function placeCounted(run) {
+  if (run.joins_words) return "in the text";
+  return run.picked_by ? "in all languages" : "within words";
+}
+
+/** "Next, merge 46: l a → la occurs 1,379 times within words.", or another place: see `placeCounted`.
     @param {HTMLElement} element
     @param {Run} run
     @param {number} step */
@@ -52,5 +59,5 @@ export function writeSentence(element, run, step) {
   rule.classList.toggle("long", (rule.textContent ?? "").length > MAX_LARGE_RULE_LENGTH);
   const count = run.merge_count[step];
   const [number, noun] = count <= 2 ? [times(count), ""] : [grouped(count), " times"];
-  addPart(element, "span", "how-often").append("occurs ", bold(number), `${noun} ${run.joins_words ? "in the text" : "within words"}`);
+  addPart(element, "span", "how-often").append("occurs ", bold(number), `${noun} ${placeCounted(run)}`);
 }
