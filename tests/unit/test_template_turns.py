@@ -7,8 +7,10 @@ from contextlib import ExitStack
 import pytest
 
 from bpe_core.chat import ChatTemplate, Rendered, TooMuchError
+from bpe_core.errors import ChatTemplateError
 from bpe_core.tokenizer import find_drift, gpt2, read_conversation
 from ui.token_boundaries import template_turns
+from ui.token_boundaries.drift import read_sequences
 from ui.work import TooMuchWorkError
 
 ENDLESS = ChatTemplate(
@@ -61,3 +63,10 @@ def test_a_template_that_takes_too_much_ends_the_search_for_turns(
     monkeypatch.setattr(ChatTemplate, "render_each", lambda *_: [refused])
     with pytest.raises(TooMuchError, match="It took too much"):
         find_drift([71, 1018, 82], gpt2(), ENDLESS)
+
+
+@pytest.mark.parametrize("line", ["1" * 11, "1" * 60 + "x", "1" * 5_000, "1, " * 60 + "x"])
+def test_a_line_of_digits_that_is_no_id_is_refused(line: str) -> None:
+    """A pattern that can divide digits in many ways would not finish here."""
+    with pytest.raises(ChatTemplateError, match=r"^Line 2 has"):
+        read_sequences(f"71\n{line}")

@@ -24,7 +24,7 @@ IDS: Final = "drift_ids"
 FIRST: Final = "[71, 1018, 82]"
 _MAX_IDS: Final = 2_000
 _MAX_ROWS: Final = 200
-_NUMBERS: Final = re.compile(r"[\s,]*(?:[0-9]{1,10}[\s,]*)+")
+_NUMBERS: Final = re.compile(r"[\s,]*[0-9]{1,10}(?:[\s,]+[0-9]{1,10})*[\s,]*")
 
 
 def draw_ids() -> list[list[int]] | None:
