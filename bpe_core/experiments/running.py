@@ -92,7 +92,7 @@ _SETTINGS: Final[dict[str, Any]] = {
     "reference": "",
     "against": "",
 }
-_TRAINER_KEYS: Final = ("superwords_from", "seeds", "vetoes", "whole_characters")
+_TRAINER_KEYS: Final = ("superwords_from", "seeds", "vetoes", "whole_characters", "parity")
 _CORPUS_KEYS: Final = ("sources", "text_column", "sha256")
 
 Item = TypeVar("Item")

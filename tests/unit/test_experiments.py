@@ -127,6 +127,26 @@ def test_thirty_rows_equal_single_trainings_to_the_digit(tmp_path: Path):
         assert {name: line[name] for name in expected} == expected, row.name
 
 
+def test_a_trainer_may_let_languages_take_turns():
+    documents = ["das Meer und der Weg ins Meer " * 9, "the sea and the way to the sea " * 30] * 5
+    names = [f"{name}/{number}.txt" for number in range(5) for name in ("de", "en")]
+    corpus = bpe.Corpus.from_documents(documents, names)
+    training, _ = corpus.split(0.3, 3)
+    trainers = {"plain": {}, "fair": {"parity": True}}
+    settings = {"vocab_sizes": [280, 300], "trainers": trainers, "held_out": 0.3, "seed": 3}
+    experiment = bpe.experiment({**settings, "parallel": []}, {"mine": corpus})
+    assert tomllib.loads(experiment.to_toml())["trainers"] == trainers
+    assert [row.name for row in experiment.rows][2:] == ["fair, 280", "fair, 300"]
+    for row in experiment.rows:
+        size, more = row.settings["vocab_size"], trainers[row.settings["trainer"]]
+        alone = bpe.train(training, bpe.TrainingConfig(size, **more)).tokenizer
+        assert row.figures["fingerprint"] == alone.fingerprint
+    assert len({row.figures["fingerprint"] for row in experiment.rows}) == 4
+    one = {"mine": bpe.Corpus.from_documents(documents, ["de/1.txt"] * 10)}
+    with pytest.raises(bpe.ConfigError, match="Add a file for each other"):
+        bpe.experiment({**settings, "parallel": []}, one)
+
+
 def test_the_columns_about_the_machine_are_named_after_what_shares_them():
     rows = found().table
     assert MEASURED_ON_THE_MACHINE == (
