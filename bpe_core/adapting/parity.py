@@ -16,6 +16,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.adapting.adapted import count_with_missing
 from bpe_core.checks import check_whole, is_a
 from bpe_core.corpus import Corpus, CountsSummary, WordCounts, to_corpus
 from bpe_core.counting import lay_out_pretokens
@@ -100,7 +101,7 @@ def train_parity(
         ),
         config=config,
         corpus_sha256=_all(texts).sha256,
-        corpus_bytes=sum(text.n_bytes for text in texts.values()),
+        corpus_bytes=sum(each.n_bytes for each in words),
         pretokens=pooled,
         joined_at=joined_at,
         stop_reason=learned.merges.stop_reason if counted_all else "cancelled",
@@ -179,7 +180,8 @@ def beside_plain(
     if plain.stop_reason == "cancelled":
         return run
     texts = (to_corpus(measured[name]) for name in run.parity.languages)
-    n_tokens = tuple(int(plain.tokens_after_on(text)[-1]) for text in texts)
+    words = (text.count(config.pretokenizer) for text in texts)  # as often as they weigh
+    n_tokens = tuple(count_with_missing(plain.tokenizer, each) for each in words)
     return replace(run, parity=replace(run.parity, plain=n_tokens))
 
 
@@ -218,7 +220,13 @@ def _rule(hybrid_merges: int, window: int | None, alpha: float) -> ParityRule:
 
 def _all(texts: Mapping[str, Corpus]) -> Corpus:
     """Return the texts of all languages as one corpus."""
-    return Corpus.from_documents([each for text in texts.values() for each in text.documents])
+    every = [text.read() for text in texts.values()]
+    documents = tuple(each for text in every for each in text.documents)
+    whole = Corpus.from_documents(documents)
+    if not any(text.weights for text in every):
+        return whole
+    weights = (text.weights or (1,) * len(text.documents) for text in every)
+    return replace(whole, weights=tuple(itertools.chain.from_iterable(weights)))
 
 
 def _pool(

@@ -58,6 +58,35 @@ def test_a_weight_is_a_number_of_copies(
     assert (run.corpus_sha256 == corpus.sha256) == (not weighted.weights)
 
 
+@given(
+    texts=st.lists(LINES, min_size=2, max_size=6),
+    weights=st.lists(st.integers(1, 4), min_size=2, max_size=2),
+)
+def test_weights_are_copies_in_parity_aware_training(texts: list[str], weights: list[int]) -> None:
+    names = [f"part{2 * at // len(texts)}/{at}.txt" for at in range(len(texts))]
+    weighted = bpe.Corpus.from_documents(texts, names).weighted(
+        {"part0": weights[0], "part1": weights[1]}
+    )
+    copies = weighted.weights or (1,) * len(texts)
+    # Copies after the first of all documents, so that words are first seen in the same order.
+    places = [*range(len(texts))]
+    places += [at for at, n in enumerate(copies) for _ in range(n - 1)]
+    repeated = bpe.Corpus.from_documents(
+        [texts[at] for at in places], [f"{names[at]} row {row}" for row, at in enumerate(places)]
+    )
+    figures = []
+    for corpus in (weighted, repeated):
+        run = bpe.train(corpus, vocab_size=261, special_tokens=(), parity=True)
+        assert run.parity is not None
+        history = run.parity
+        learned = run.tokenizer.merges, history.picked.tolist(), history.lengths.tolist()
+        sizes = history.plain, run.corpus_bytes, run.tokens_after.tolist()
+        figures.append((learned, sizes, history.languages))
+    assert figures[0] == figures[1]
+    by_hand = bpe.train_parity(weighted.by_language(), run.config)
+    assert by_hand.corpus_sha256 == weighted.sha256
+
+
 def test_the_name_nearest_to_the_document_holds() -> None:
     for weights, expected in [
         ({"de": 2}, (2, 1)),
