@@ -270,7 +270,14 @@ suite("without a next pair, the note explains that", () => {
 
   test("the run opens at this step", () => {
     const run = open("hug");
-    assert.match(raceNote(run, run.opening_step, [{}]), /^The run opens here: /);
+    const { opening_step } = run;
+    assert.equal(raceNote(run, opening_step, [{}]), `The run opens here, after ${opening_step} merge${opening_step === 1 ? "" : "s"}.`);
+    // ह is E0 A4 B9: a letter itself is joined from bytes first.
+    const hindi = {
+      ...{ n_merges: 9, opening_step: 3, tokens: [[0xe0], [0xa4], [0xb9], "a", "b", [0xe0, 0xa4], "ह", "ab"] },
+      ...{ merge_left: [0, 5, 3], merge_right: [1, 2, 4] },
+    };
+    assert.equal(raceNote(hindi, 3, [{}]), "The run opens here, after 3 merges: 2 of them join bytes, since each character beyond ASCII is several.");
     assert.equal(raceNote({ ...run, opening_step: 0 }, 0, [{}]), "");
   });
 });

@@ -84,7 +84,17 @@ export function raceNote(run, step, pairs) {
   if (!pairs.length) return `No pairs are left: every ${run.joins_words ? "piece" : "word"} is a single symbol.`;
   if (step >= run.n_merges) return "The most frequent pairs that were left when training stopped.";
   const isOpening = step > 0 && step === run.opening_step;
-  return isOpening ? "The run opens here: earlier merges mostly join spaces, or win by far." : "";
+  return isOpening ? openingNote(run) : "";
+}
+
+/** Return how many merges come before the one where the run opens, and what they join if it is parts of characters.
+    @param {Run} run */
+function openingNote({ opening_step, tokens, merge_left, merge_right }) {
+  const opening = `The run opens here, after ${counted(opening_step, "merge")}`;
+  let n = 0;
+  for (let i = 0; i < opening_step; i++) if ([merge_left[i], merge_right[i]].some((id) => typeof tokens[id] !== "string")) n++;
+  if (!n) return `${opening}.`;
+  return `${opening}: ${grouped(n)} of them ${n === 1 ? "joins" : "join"} bytes, since each character beyond ASCII is several.`;
 }
 
 /** Return a sentence stating that all merges are done.
