@@ -334,7 +334,8 @@ def test_every_step_accepts_any_words(
             "After 3 merges no pairs are left: each piece is one token.",
         ),
         (3, "Cuts", {"cut_sentences": "a " * 70}, "The first 60 of 71 pieces."),
-        (4, "Cuts", {"cut_text": "né né né né"}, "with cuts 0 of 3: no merge crosses a cut."),
+        (4, "Cuts", {"cut_text": "né né né né"}, "With cuts it is 0 of 3: no merge crosses a cut."),
+        (3, "Cuts", {"cut_sentences": "One\nTwo\nThree"}, "One\n\nTwo\n\nThree"),
         (
             4,
             "Bytes",

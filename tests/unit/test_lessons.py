@@ -267,12 +267,18 @@ def test_the_sentences_on_gpt2s_pretokens_are_true_of_any_documents(text: str) -
     assert said.endswith("the same merges." if a == b else f" at merge {place + 1}.")
 
 
-def test_tokens_over_boundaries_are_counted_with_their_words() -> None:
-    cut = walk({"a": 2, " dog": 1_000}, bpe.TrainingConfig(259, special_tokens=()))
-    assert sentences.over_boundaries([True, False, True], cut) == (
-        "Without cuts 2 of 3 tokens cross a boundary between words, with cuts 0 of 3: no merge "
-        "crosses a cut. The cut text has 1,002 words, 2 of them distinct."
+def test_tokens_over_boundaries_are_counted_and_named_with_the_pieces() -> None:
+    config = bpe.TrainingConfig(260, pretokenizer="none", special_tokens=())
+    whole = walk({"a dog. a dog.": 1}, config)
+    cut = walk({"a": 2, " dog": 998, ".": 1}, bpe.TrainingConfig(259, special_tokens=()))
+    over = crossing(whole, get_pretokenizer("gpt2").split)
+    assert sentences.over_boundaries(over, whole, cut) == (
+        "Without cuts 3 of 4 tokens cross a boundary between words, such as “a␣do”. With cuts it "
+        "is 0 of 3: no merge crosses a cut. The cut text has 1,001 pieces, words and signs, 3 of "
+        "them distinct."
     )
+    none = sentences.over_boundaries([False] * 4, whole, cut)
+    assert none.startswith("Without cuts 0 of 4 tokens cross a boundary between words. With")
 
 
 def test_a_token_that_ends_within_a_character_crosses_no_boundary() -> None:

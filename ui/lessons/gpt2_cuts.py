@@ -39,8 +39,9 @@ def ask_printable(example: Learned) -> Question:
     parts.draw_field(*_PRINTABLE)
     text = parts.field_text(*_PRINTABLE)
     n = len(text.encode())
+    name = printing.format_token(text.encode())
     return choose_number(
-        f"How many bytes do these {counted(len(text), 'character')} take?",
+        f"How many bytes does {name} take? It has {counted(len(text), 'character')}.",
         n,
         (len(text), 2 * len(text), n + 1),
         "GPT-2’s symbols are all 256 bytes. Its files write each byte as a printable character: a "
@@ -167,6 +168,7 @@ MIN_ROOM: Final = 19
 """The least number of merges with room in the vocabulary: that of the example's text."""
 _END_OF_TEXT: Final = "<|endoftext|>"
 _MAX_SHOWN: Final = 60
+_MAX_DOCUMENTS: Final = 4
 _MAX_MERGES: Final = 19
 # Compare uses the name "sentences" in the address.
 _NAME: Final = "cut_sentences"
@@ -191,7 +193,9 @@ def trained(documents: Sequence[str], tie_break: TieBreak) -> Walk:
 
 
 def ask_cuts(example: Learned) -> Question:
-    st.markdown(plain_markdown(example.documents[0], 200))
+    shown = example.documents[:_MAX_DOCUMENTS]
+    st.markdown("\n\n".join(plain_markdown(document, 200) for document in shown))
+    parts.note_shortened(len(shown), len(example.documents), "documents")
     return choose_text(
         "GPT-2 cuts a text before it merges. Where does the space between two words go?",
         ("To the word before it", "To the word after it", "It is dropped"),

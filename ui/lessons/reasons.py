@@ -114,8 +114,7 @@ def ask_cuts(_: None) -> Question | None:
         "how many cross a boundary between words?",
         sum(over),
         (0, 1, n),
-        f"{sentences.over_boundaries(over, cut)} So there is a token for “dog.”, another for "
-        "“dog!”, and so on. And in a cut text, each distinct word is counted once.",
+        f"{sentences.over_boundaries(over, whole, cut)} Each distinct piece is counted once.",
     )
 
 

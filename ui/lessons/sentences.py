@@ -16,6 +16,7 @@ _WHY: dict[StopReason, str] = {
     "min-frequency": "no pair is frequent enough",
     "cancelled": "it was stopped",
 }
+_MAX_NAME = 40
 
 
 def first_symbols(learned: Walk) -> str:
@@ -184,10 +185,16 @@ def without_token(n_unknown: int, n_characters: int, n_bytes: int) -> str:
     )
 
 
-def over_boundaries(over: Sequence[bool], cut: Walk) -> str:
-    """Return how many tokens cross a word boundary without and with cuts, and the words after."""
+def over_boundaries(over: Sequence[bool], whole: Walk, cut: Walk) -> str:
+    """Return how many tokens cross a word boundary without and with cuts, and the pieces after."""
+    made = [whole.run.vocab[merge.id] for merge in whole.merges]
+    crossing = [token for token, is_over in zip(made, over, strict=True) if is_over]
+    longest = printing.format_token(max(crossing, key=len, default=b""))
+    name = longest if len(longest) <= _MAX_NAME else f"{longest[:_MAX_NAME]}…"
+    such = f", such as “{name}”" if name else ""
     return (
-        f"Without cuts {sum(over)} of {counted(len(over), 'token')} cross a boundary between "
-        f"words, with cuts 0 of {len(cut.merges)}: no merge crosses a cut. The cut text has "
-        f"{counted(sum(cut.counts), 'word')}, {len(cut.words):,} of them distinct."
+        f"Without cuts {len(crossing)} of {counted(len(over), 'token')} cross a boundary between "
+        f"words{such}. With cuts it is 0 of {len(cut.merges)}: no merge crosses a cut. The cut "
+        f"text has {counted(sum(cut.counts), 'piece')}, words and signs, {len(cut.words):,} of "
+        "them distinct."
     )
