@@ -111,7 +111,7 @@ _special_tokens: Option[Any] = click.option(
     "weights",
     multiple=True,
     metavar="NAME=NUMBER",
-    help="Count a file or a folder so many times, such as de=2 or fr=0.5; may be repeated.",
+    help="Count a file or a folder NUMBER times, such as de=2 or fr=0.5; may be repeated.",
 )
 @click.option(
     "--picky",
@@ -196,7 +196,7 @@ def train(
             "which cannot say so. Use BPE Explorer's own: --format native, or --out mine.bpe.json."
         )
     check_json(out, wanted=as_json)
-    weighed = dict(map(_read_weight, weights))
+    weighed = _read_weights(weights)
     needs_text = config.superwords_from is not None or bool(weighed)
     sources = replace(sources, keeps_text=needs_text)
     sources.check()
@@ -231,12 +231,19 @@ def train(
         print_json({"out": out, "format": format, **describe_run(run), **more})
 
 
-def _read_weight(given: str) -> tuple[str, Fraction]:
-    name, _, number = given.rpartition("=")
-    try:
-        return name, Fraction(number)
-    except (ValueError, ZeroDivisionError):
-        raise click.UsageError(f"Expected NAME=NUMBER, such as de=2, got {given!r}.") from None
+def _read_weights(given: tuple[str, ...]) -> dict[str, float | Fraction]:
+    """Return the weights by name; raise UsageError for one that cannot be read or comes twice."""
+    weights: dict[str, float | Fraction] = {}
+    for each in given:
+        name, _, number = each.rpartition("=")
+        if name in weights:
+            raise click.UsageError(f"--weight is given twice for {name!r}. Omit one of them.")
+        try:
+            # A float where it can be: 1e999999999 as a fraction has a billion digits.
+            weights[name] = Fraction(number) if "/" in number else float(number)
+        except (ValueError, ZeroDivisionError):
+            raise click.UsageError(f"Expected NAME=NUMBER, such as de=2, got {each!r}.") from None
+    return weights
 
 
 @click.command("train-parity")

@@ -649,5 +649,14 @@ def test_files_and_folders_count_as_often_as_their_weights_say(tmp_path: Path) -
         ("de", "Expected NAME=NUMBER"),
         ("es=2", "is called 'es'"),
         ("de=0", "above 0"),
+        ("de=1e999999999", "The weight of 'de' is inf"),
+        ("de=1e-999999999", "The weight of 'de' is 0"),
+        ("de=nan", "The weight of 'de' is nan"),
+        ("de=1/0", "Expected NAME=NUMBER"),
+        ("de=3/1e9", "Expected NAME=NUMBER"),
     ):
         assert told in run(*command, "--weight", wrong, "--out", tmp_path / "no.json").stderr
+    twice = run(*command, *weights, "--weight", "de=3", "--out", tmp_path / "no.json")
+    assert "--weight is given twice for 'de'" in twice.stderr
+    thirds = ("--weight", "de=2/3", "--weight", "fr=1/3")
+    assert succeed(*command, *thirds, "--out", tmp_path / "thirds.json")
