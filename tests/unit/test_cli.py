@@ -91,6 +91,9 @@ def test_the_examples_in_the_help_run_in_order_and_print_the_output_shown(
     )
     for text in parallel_texts():
         Path(f"{text.name}.txt").write_text("\n".join(text.sentences))
+    for language in ("en", "fr"):
+        Path("languages", language).mkdir(parents=True)
+        Path("languages", language, "a.txt").write_text(TEXT)
     assert len(examples()) >= 10
     for line, output in examples():
         printed = run_as_shell(line)
