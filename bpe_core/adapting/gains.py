@@ -55,7 +55,7 @@ class Advice(NamedTuple):
     saved: tuple[float, ...]
     """The share of the base's tokens that each hundred saves; of fewer at the end, per hundred."""
     n_rare: int
-    """Of the new tokens worth adding, those that the training text has fewer than 100 times."""
+    """Of the new tokens worth adding, those with fewer than 100 uses in the training text."""
     ran_out: bool
     """True if the training text had no more tokens to learn."""
 
@@ -77,11 +77,14 @@ class Advice(NamedTuple):
             found = f"After {self.n_tokens:,} new tokens, no further hundred saves {share}."
         if not self.n_rare:
             return found
-        are_all = "all " if 1 < self.n_rare == self.n_tokens else ""
-        of = "it" if self.n_tokens == 1 else f"{are_all}{self.n_rare:,} of them"
+        which = "Each of them occurs"
+        if self.n_tokens == 1:
+            which = "It occurs"
+        elif self.n_rare < self.n_tokens:
+            which = f"{self.n_rare:,} of them {'occurs' if self.n_rare == 1 else 'occur'}"
         return (
-            f"{found} The training text has {of} fewer than {MIN_USES} times: few to train a row "
-            "with."
+            f"{found} {which} fewer than {MIN_USES} times in the training text, too rarely to "
+            "train a row."
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -101,8 +104,8 @@ def advise_size(run: TrainingRun, tokens_after: NDArray[np.int64], worth: float 
     >>> from bpe_core.tokenizer import gpt2
     >>> run = extend(gpt2(), Corpus.from_text("tokenizer, tokenizers " * 9), n_tokens=2)
     >>> advise_size(run, run.tokens_after).sentence
-    'Even the last new tokens save at least 0.1% of the tokens per hundred: try more. The training \
-text has all 2 of them fewer than 100 times: few to train a row with.'
+    'Even the last new tokens save at least 0.1% of the tokens per hundred: try more. Each of \
+them occurs fewer than 100 times in the training text, too rarely to train a row.'
     """
     n = len(list_new_ids(run))
     if tokens_after.shape != (n + 1,):

@@ -269,7 +269,8 @@ _adapts: Option[Any] = add_all(
     default=0.1,
     show_default=True,
     metavar="PERCENT",
-    help="Report after how many new tokens no further hundred saves so much of the text's tokens.",
+    help="Report after how many new tokens no further hundred saves at least this percentage of "
+    "the text's tokens.",
 )
 @_adds
 def extend(request: _Request, n_tokens: int, worth: float, addition: _Addition) -> None:

@@ -14,7 +14,7 @@ import tokenizers
 from transformers import AutoTokenizer
 
 import bpe_core as bpe
-from bpe_core.adapting import advise_size
+from bpe_core.adapting import Advice, advise_size
 from bpe_core.corpus import load_sample
 from bpe_core.formats import dumps, write_files
 from bpe_core.published import CATALOGUE
@@ -298,6 +298,17 @@ def test_wrong_terms_are_one_line(base: Path, text: Path, tmp_path: Path) -> Non
         assert result.exit_code == 1
         assert message in result.stderr
         assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_the_advice_says_which_tokens_are_too_rare_to_train_a_row() -> None:
+    for n_tokens, n_rare, told in (
+        (1, 1, "It occurs fewer than 100 times in the training text, too rarely to train a row."),
+        (2, 2, "Each of them occurs fewer than 100 times"),
+        (2, 1, "1 of them occurs fewer"),
+        (1_300, 1_200, "1,200 of them occur fewer"),
+    ):
+        assert f". {told}" in Advice(n_tokens, 2_000, 0.001, (), n_rare, False).sentence
+    assert "100 times" not in Advice(2, 2_000, 0.001, (), 0, False).sentence
 
 
 @pytest.mark.parametrize("worth", [0.0002, 0.004, 0.5])
