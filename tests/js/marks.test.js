@@ -44,7 +44,7 @@ suite("the marks of another library's file", () => {
     assert.equal(markNote({ ...known, written: "the" }, "The"), "");
     assert.equal(markNote({ ...known, marker: true }, null), "");
     const none = { tokens: 0, bytes: 0, uncovered: 0, unknown: 0, dropped: 0 };
-    assert.match(listRemarks(none, 0, "", { nMerges: null, normalizes: false }, describeLegend(read(["▁", " "]))), /^▁ stands for a space\. Another library/);
+    assert.match(listRemarks(none, 0, "", { nMerges: null, normalizes: false, superwords: new Set() }, describeLegend(read(["▁", " "]))), /^▁ stands for a space\. Another library/);
   });
 });
 
