@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -67,7 +68,14 @@ def test_a_size_is_chosen_by_what_it_gives(
     for name, size in zip(names, sizes, strict=True):
         amounts(app).set_value(name).run()
         (sentence,) = find_sizes(app)
-        assert sentence.startswith(f"Join the most frequent pair **{size - before:,} times**.")
+        reached = next(
+            int(found[1])
+            for text in app.markdown
+            if (found := re.search(r"This text reaches (\d+)\.", text.value))
+        )
+        times = f"{min(size, reached) - before:,} times"
+        rest = "." if size <= reached else "; then no pair is left."
+        assert sentence.startswith(f"Join the most frequent pair **{times}**{rest}")
         assert f"Vocabulary size **{size:,}**" in sentence
         assert exact_size(app).value == size
         (slider,) = app.select_slider

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, cast
@@ -13,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bpe_core.corpus import Corpus
 from bpe_core.errors import BpeError, ConfigError
 from bpe_core.formats import read_config
-from bpe_core.runs import TrainingRun, check_config
+from bpe_core.runs import LargestSize, TrainingRun, check_config
 from bpe_core.types import TrainingConfig
 from ui.corpus import (
     ChosenCorpus,
@@ -35,7 +36,7 @@ from ui.train import size_field
 from ui.train.custom_fields import custom_fields, custom_widgets
 from ui.train.cuts import show_best_cut, show_cuts
 from ui.train.presets import CONFIGS, CUSTOM, DIVISIONS, EXPLAINED, with_cut
-from ui.train.size_field import Start, show_largest_size
+from ui.train.size_field import Start, early_stop_sentence, show_largest_size
 
 FIRST_SETTINGS = replace(CONFIGS["GPT-2"], vocab_size=size_field.FIRST_SIZE)
 """The settings that a new visitor sees."""
@@ -57,6 +58,7 @@ class ChosenSettings:
     """Valid settings, and places for what is known of them only with the text."""
 
     config: TrainingConfig
+    write_size: Callable[[LargestSize | None], object]
     beside_size: DeltaGenerator
     below_size: DeltaGenerator
 
@@ -109,6 +111,12 @@ def choose_settings(
     start = find_start(config, training)
     with sizes:
         size = size_field.size_field(preset, start, heading)
+
+    def write_size(found: LargestSize | None) -> None:
+        if size is not None:
+            text = size_field.size_sentence(size, start, found)
+            sentence.markdown(text, width="content", help=tooltip("Token", "Special token"))
+
     is_custom = preset == CUSTOM
     with custom_place if is_custom else folded:
         works = show_cuts(config.pretokenizer, example, is_custom=is_custom)
@@ -128,13 +136,9 @@ def choose_settings(
             shown = replace(shown, vocab_size=size)
             workspace.update(ShownSettings, config=shown)
             settings_to_address(shown, start.total, filled)
-            sentence.markdown(
-                size_field.size_sentence(size, start),
-                width="content",
-                help=tooltip("Token", "Special token"),
-            )
+            write_size(None)
     is_valid = works and are_complete and size is not None
-    return ChosenSettings(config, beside_size, below_size) if is_valid else None
+    return ChosenSettings(config, write_size, beside_size, below_size) if is_valid else None
 
 
 def widget_values(config: TrainingConfig, start_total: int) -> dict[str, str | float]:
@@ -255,7 +259,9 @@ def show_forms(
     early_stop = None
     if counted and chosen and settings:
         with settings.beside_size:
-            early_stop = show_largest_size(chosen.training, settings.config)
+            found = show_largest_size(chosen.training, settings.config)
+        settings.write_size(found)
+        early_stop = early_stop_sentence(found, settings.config)
         if can_train:
             with settings.below_size:
                 show_best_cut(chosen, settings.config)

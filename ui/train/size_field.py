@@ -127,14 +127,24 @@ def size_widgets(preset: str, size: int, start_total: int) -> dict[str, str | fl
     return {_MOVES: 0, **_moved(slider.key, 0, nearest, size)}
 
 
-def size_sentence(size: int, start: Start) -> str:
-    """Return the size of a vocabulary and what it consists of, in Markdown."""
+def size_sentence(size: int, start: Start, found: LargestSize | None = None) -> str:
+    """Return the size of a vocabulary and what it consists of, in Markdown.
+
+    `found` is the largest size that the corpus can fill, if known.
+
+    >>> start = Start("bytes", 256, 1, 0)
+    >>> print(size_sentence(4_096, start, LargestSize(343, is_exact=True)))
+    Join the most frequent pair **86 times**; then no pair is left. :gray[Vocabulary size \
+**4,096** = 256 bytes + 1 special + room for 3,839 merges]
+    """
     n_merges = size - start.total
-    parts = " + ".join([*start.parts, counted(n_merges, "merge")])
-    return (
-        f"Join the most frequent pair **{counted(n_merges, 'time')}**. "
-        f":gray[Vocabulary size **{size:,}** = {parts}]"
-    )
+    joined, merges = f"**{counted(n_merges, 'time')}**.", counted(n_merges, "merge")
+    if found is not None and found.size < size:
+        n_found = counted(max(0, found.size - start.total), "time")
+        most = "" if found.is_exact else "at most "
+        joined, merges = f"**{most}{n_found}**; then no pair is left.", f"room for {merges}"
+    parts = " + ".join([*start.parts, merges])
+    return f"Join the most frequent pair {joined} :gray[Vocabulary size **{size:,}** = {parts}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,22 +324,20 @@ def _nearest(sizes: Sequence[int], value: float) -> int:
     return min(sizes, key=lambda size: abs(size - value))
 
 
-def show_largest_size(training: Corpus, config: TrainingConfig) -> str | None:
-    """Show the largest vocabulary this corpus can fill, if known.
+def show_largest_size(training: Corpus, config: TrainingConfig) -> LargestSize | None:
+    """Show the largest vocabulary this corpus can fill, and return it; None if it is not known.
 
-    Return a sentence on where training will stop if the chosen size is larger. It is not known of
-    words that may join, of tokens that are taken out again or must or must not exist, of whole
-    characters, and of languages that take turns.
+    It is not known of words that may join, of tokens that are taken out again or must or must not
+    exist, of whole characters, and of languages that take turns.
     """
     others = config.superwords_from, config.picky, config.seeds, config.vetoes, config.parity
     if any(others) or config.whole_characters:
         return None
     with st.spinner("Finding the largest size"):
         found = corpus_summary.largest_size(training, config)
-    if found is None:
-        return None
-    st.markdown(f":gray[:small[{largest_sentence(found)}]]")
-    return early_stop_sentence(found, config)
+    if found is not None:
+        st.markdown(f":gray[:small[{largest_sentence(found)}]]")
+    return found
 
 
 def largest_sentence(found: LargestSize) -> str:
