@@ -21,6 +21,8 @@ _MAX_REFUSED: Final = 2
 _SHARE_REFUSED: Final = 0.05
 """A template that takes too much for more conversations than two, and this share, is refused."""
 MAX_MESSAGES: Final = 10_000
+_MAX_NESTED: Final = 100
+"""The most lists and objects within each other: what walks them would run out of its stack."""
 
 Message = Mapping[str, Any]
 """A message as in OpenAI's interface: a role, and a content of text or of parts."""
@@ -138,9 +140,10 @@ class ChatTemplate:
         jobs: dict[str, list[Job]] = {}
         sources: list[str] = []
         for number, given in enumerate(conversations):
+            messages = check_messages(given)
             names = {"tools": None, "documents": None, **prompt, **given}
             variables = {name: plain(value) for name, value in names.items() if name != "messages"}
-            variables["messages"] = _for_template(check_messages(given))
+            variables["messages"] = _for_template(messages)
             marks = None if marked is None else _for_template(marked[number])
             sources.append(self.named(with_tools=variables["tools"] is not None))
             jobs.setdefault(sources[-1], []).append(Job(variables, marks))
@@ -277,6 +280,7 @@ def check_messages(value: object) -> list[dict[str, Any]]:
     >>> check_messages({"messages": [{"role": "user", "content": "Hug?"}]})
     [{'role': 'user', 'content': 'Hug?'}]
     """
+    _check_nesting(value, _MAX_NESTED)
     if isinstance(value, dict):
         value = cast("dict[str, object]", value).get("messages")
     if not isinstance(value, Sequence) or isinstance(value, str | bytes):
@@ -297,6 +301,22 @@ def check_messages(value: object) -> list[dict[str, Any]]:
             )
         messages.append(message)
     return messages
+
+
+def _check_nesting(value: object, most: int) -> None:
+    """Raise `ChatTemplateError` for more lists and objects within each other than `most`."""
+    if isinstance(value, Mapping):
+        within = list(cast("Mapping[object, object]", value).values())
+    elif isinstance(value, list | tuple):
+        within = cast("Sequence[object]", value)
+    else:
+        return
+    if not most:
+        raise ChatTemplateError(
+            f"Expected at most {_MAX_NESTED} lists and objects within each other, got more."
+        )
+    for each in within:
+        _check_nesting(each, most - 1)
 
 
 def _for_template(messages: Sequence[Message]) -> list[Any]:

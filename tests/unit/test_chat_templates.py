@@ -76,11 +76,22 @@ def test_a_template_that_fails_says_how_and_ends(source: str, problem: str):
         ([], "Expected from 1 to 10,000 messages, got 0"),
         ([*HUG, {"content": "hug"}], "Message 2 has no role"),
         (["hug"], "Message 1 has no role"),
+        (json.loads('[{"role": "user", "content": ' + "[" * 99 + "]" * 99 + "}]"), "at most 100"),
+        ({"messages": HUG, "tools": json.loads('{"a":' * 600 + "1" + "}" * 600)}, "at most 100"),
     ],
 )
 def test_messages_of_another_form_are_refused(messages: object, problem: str):
     with pytest.raises(bpe.ChatTemplateError, match=problem):
         check_messages(messages)
+
+
+def test_what_is_nested_as_deeply_as_is_allowed_is_rendered():
+    deep = "[" * 97 + "]" * 97
+    template = ChatTemplate("{{ messages[0].content | tojson }}")
+    messages = user(json.loads(deep))
+    assert template.render(messages) == deep
+    with pytest.raises(bpe.ChatTemplateError, match="at most 100"):
+        template.render(messages, tools=[{"name": messages}])
 
 
 def test_a_template_is_given_what_transformers_gives_it():
