@@ -54,8 +54,8 @@ def draw_scenes() -> None:
 with st.container(key="start_page"):
     frame.plain_page_frame(
         "A language model reads tokens, not words",
-        "Tokens are pieces of text, learned by one rule: join the two neighbours that occur "
-        "together most often, and repeat.",
+        "A token is a piece of text with a number. One rule learns them all: join the two "
+        "neighbours that occur together most often, and repeat.",
         page="Start",
     )
     # This address belongs to no run: the browser's Back can leave one in it.

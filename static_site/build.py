@@ -223,8 +223,8 @@ def _pages(lessons: list[DrawnLesson]) -> list[SitePage]:
             "start.html",
             "start_page",
             "Start",
-            "Tokens are pieces of text, learned by one rule: join the two neighbours that occur "
-            "together most often, and repeat.",
+            "A token is a piece of text with a number. One rule learns them all: join the two "
+            "neighbours that occur together most often, and repeat.",
             kind="narrow",
             heading="A language model reads tokens, not words",
             more={

@@ -6,7 +6,7 @@ import { candidatesAt, Guesses, judgeGuess } from "../../ui/components/merge_pla
 import { raceAt } from "../../ui/components/merge_player/run.js";
 import { chosenIn, symbolsAt } from "../../ui/components/merge_player/symbols.js";
 import { learn, splitWords } from "../../ui/components/start_loop/learn.js";
-import { cutSentence, endSentence, lengthSentence, mergeSentence, orderNote, wantsRepeating } from "../../ui/components/start_loop/sentences.js";
+import { cutSentence, endSentence, legend, lengthSentence, mergeSentence, orderNote, wantsRepeating } from "../../ui/components/start_loop/sentences.js";
 import { guessLabel, HINT, stepOfTurn, TIE_RULE, Turn } from "../../ui/components/start_loop/turn.js";
 import { fromPython } from "./python.js";
 
@@ -95,6 +95,15 @@ suite("the pairs of a sentence", () => {
     const counts = candidatesAt(many, 0, 4).map((pair) => raceAt(many, 0).find(({ left, right }) => left === pair.left && right === pair.right).count);
     assert.equal(counts.length, 4);
     assert.equal(counts.filter((count) => count === many.merge_count[0]).length, 2);
+  });
+});
+
+suite("the legend", () => {
+  test("says at once where words themselves are cut", () => {
+    const cutOff = ["मेरी माँ मेरे गाँव में रहती है", "ฉันชื่อ", "cafe\u0301 cafe\u0301"];
+    const whole = [SHELLS, "我的名字", "بسم الله", "🧩 1 2", "", "köyüm adım"];
+    for (const text of cutOff) assert.match(legend(learn(text)), /cuts words too: vowel signs and other marks/, text);
+    for (const text of whole) assert.match(legend(learn(text)), /cuts the text into words, and/, text);
   });
 });
 

@@ -9,7 +9,7 @@ import { inSlices } from "../../ui/components/shared/slices.js";
 import { cutText } from "../../ui/components/story/cuts.js";
 import { FakeClock } from "./fake_clock.js";
 import { CUTS, learnCut, seamSentence, spansWords, spokenRow } from "../../ui/components/story/cut.js";
-import { bytesPerToken, learnFar, MIN_OWN_LENGTH, spokenFar, splitOwn } from "../../ui/components/story/far.js";
+import { bytesPerToken, learnFar, MIN_OWN_LENGTH, spokenFar, splitOwn, tooLargeSentence } from "../../ui/components/story/far.js";
 import { guessLanguage, sampleLike } from "../../ui/components/shared/languages.js";
 import { endOfReplay, learnList, newWord, replayOn, spokenMerge, tokenOf, wordInSentence } from "../../ui/components/story/list.js";
 import { lettersAsked, moreTokens, priceSentence, spokenId, sumRows } from "../../ui/components/story/model.js";
@@ -90,6 +90,9 @@ suite("the rows of a cut", () => {
     const { longest } = rowOf(data.languages[0].text, "none");
     assert.equal(longest, "me my ");
     assert.ok(spansWords("e my") && !spansWords(" my "));
+    const across = data.languages.map(({ text }) => rowOf(text, "none").longest).filter(spansWords);
+    assert.ok(across.length > 0);
+    for (const token of across) assert.equal(data.languages.filter(({ text }) => text.includes(token)).length, 1, token);
     assert.ok(data.languages.every(({ text }) => !spansWords(rowOf(text, "gpt2").longest)));
   });
 
@@ -243,6 +246,20 @@ suite("how far to go", () => {
     assert.ok(counts[far.onceFrom - 1] > 1);
     assert.equal(far.onceFrom, 195);
     assert.equal(spokenFar(far, 195), "195 merges: seen 737 tokens, unseen 254");
+  });
+
+  test("says when a vocabulary is too large, with what its last merges save", () => {
+    assert.equal(tooLargeSentence(far), "A vocabulary is too large when its last merges help hardly any text but the one they were learned from. Here the last 267 merges save 267 tokens of the seen text, and 24 of the unseen.");
+    const expected = learned.find(({ text }) => text === data.seen);
+    const lengthAt = (step) => expected.ends.find(([at]) => at === step)?.[2].length ?? far.unseen.counts[step];
+    assert.deepEqual([expected.tokens_after[195] - expected.tokens_after[462], lengthAt(195) - lengthAt(462)], [267, 24]);
+    for (const text of ["नमस्ते दुनिया ".repeat(50), "كيف الحال؟ مرحبا بالعالم ".repeat(40), "我的名字".repeat(200), "🧩🎲 ".repeat(300)]) {
+      const own = splitOwn(text);
+      if (!own) continue;
+      const other = runToEnd(learnFar(own.seen, own.unseen));
+      const n = other.nMerges - other.onceFrom;
+      assert.equal(/Here the last/.test(tooLargeSentence(other)), n > 0);
+    }
   });
 
   test("takes a visitor's own text once it is long enough, and holds a quarter out, between two words", () => {

@@ -11,7 +11,7 @@ import { spokenToken } from "../shared/characters.js";
 import { addPart, find } from "../shared/elements.js";
 import { directionOfAll } from "../shared/word_tiles.js";
 import { SentenceMotion, SentenceWords } from "./sentence_words.js";
-import { endSentence, lengthSentence, mergeSentence, wantsRepeating } from "./sentences.js";
+import { endSentence, legend, lengthSentence, mergeSentence, wantsRepeating } from "./sentences.js";
 import { guessLabel, HINT, TIE_RULE, writeCards } from "./turn.js";
 
 /** @import { Pair } from "../merge_player/run.js"
@@ -59,6 +59,7 @@ export class LoopView {
     this.scrub.max = String(run.n_merges);
     this.scrub.disabled = this.play.disabled = !run.n_merges;
     this.twice.hidden = !wantsRepeating(run);
+    find(this.root, ".legend", HTMLElement).textContent = legend(run);
     this.root.classList.toggle("empty", !run.n_tokens[0]);
   }
 

@@ -23,6 +23,17 @@ export function mergeSentence(run, step) {
   };
 }
 
+/** Return what the gaps between the tiles are.
+    @param {LearnedRun} run */
+export function legend({ frequent, tokens }) {
+  // A mark that begins a piece, or follows the space that does, was cut off its letter.
+  const isCutOff = frequent.some(({ base }) => /^ ?\p{M}/u.test(base.slice(0, 2).map((id) => tokens[Number(id)]).join("")));
+  const cut = isCutOff
+    ? "GPT-2’s rule cuts words too: vowel signs and other marks come off their letters. No merge crosses a gap."
+    : "GPT-2’s rule cuts the text into words, and no merge crosses a gap.";
+  return `${cut} ␣ is a space: one before a word belongs to it.`;
+}
+
 /** Return why there is no next merge.
     @param {LearnedRun} run */
 export function endSentence(run) {

@@ -64,3 +64,14 @@ export function bytesPerToken({ bytes, counts }, step) {
 export function spokenFar({ seen, unseen }, step) {
   return `${counted(step, "merge")}: seen ${counted(seen.counts[step], "token")}, unseen ${grouped(unseen.counts[step])}`;
 }
+
+/** Return when a vocabulary is too large, with the figures of the chart; without them if no merge joins a pair
+    that occurs once.
+    @param {Far} far */
+export function tooLargeSentence({ nMerges, onceFrom, seen, unseen }) {
+  const rule = "A vocabulary is too large when its last merges help hardly any text but the one they were learned from.";
+  const n = nMerges - onceFrom;
+  if (!n) return rule;
+  const [seenSaved, unseenSaved] = [seen, unseen].map(({ counts }) => counts[onceFrom] - counts[nMerges]);
+  return `${rule} Here the last ${counted(n, "merge")} ${n === 1 ? "saves" : "save"} ${counted(seenSaved, "token")} of the seen text, and ${grouped(unseenSaved)} of the unseen.`;
+}

@@ -5,7 +5,7 @@ import { addPart, find } from "../shared/elements.js";
 import { counted, grouped } from "../shared/numbers.js";
 import { Ribbon } from "../shared/ribbon.js";
 import { inSlices } from "../shared/slices.js";
-import { bytesPerToken, learnFar, spokenFar, splitOwn } from "./far.js";
+import { bytesPerToken, learnFar, spokenFar, splitOwn, tooLargeSentence } from "./far.js";
 
 /** @import { Carried } from "../shared/carried.js"
     @import { Far, FarText } from "./far.js" */
@@ -56,6 +56,7 @@ export class FarScene {
   *#draw(far, isOwn) {
     this.far = far;
     find(this.root, ".stands-in", HTMLElement).hidden = isOwn;
+    find(this.root, ".too-large", HTMLElement).textContent = tooLargeSentence(far);
     const findSlot = (/** @type {{ merge: number }} */ { merge }) => colourSlot(255 + merge);
     for (const [ribbon, text] of /** @type {[Ribbon, FarText][]} */ ([[this.seen, far.seen], [this.unseen, far.unseen]])) {
       ribbon.step = far.nMerges;
