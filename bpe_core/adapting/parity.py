@@ -37,6 +37,9 @@ from bpe_core.trainers import GrowingVocabulary, LearnedMerges, ParityRule, lear
 from bpe_core.types import PretokenCounts, TrainingConfig, TrainingProgress
 from bpe_core.unicode import AFTER_WORD
 
+_MOST_LANGUAGES = 400
+"""A run keeps the tokens of each language after each merge."""
+
 
 def train_parity(
     corpora: Mapping[str, Corpus | Iterable[str]],
@@ -262,6 +265,11 @@ def _check(
         raise ConfigError(
             f"Parity-aware training balances languages, got {len(corpora)}. Give two or more, "
             "such as {'en': corpus, 'hi': corpus}."
+        )
+    if len(corpora) > _MOST_LANGUAGES:
+        raise ConfigError(
+            f"Parity-aware training balances at most {_MOST_LANGUAGES} languages, got "
+            f"{len(corpora):,}. Put the files of each language into a folder."
         )
     if development is not None and development.keys() != corpora.keys():
         other = min(development.keys() ^ corpora.keys())

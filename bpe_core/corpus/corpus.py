@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -228,6 +229,8 @@ class Corpus(Immutable):
     """The folder that `read` reads such a text from; None for a part, of which figures are all."""
     weights: tuple[int, ...] = field(default=(), repr=False)
     """How often each document counts in training; empty if each counts once. See `weighted`."""
+    ends: tuple[str, ...] = field(default=(), repr=False)
+    """Of a part, the first and the last name of the whole corpus, sorted; empty for a whole one."""
     n_bytes: int = field(init=False)
     """The size in UTF-8; each of `word_counts` is counted as often as it occurs."""
     _n_characters: int | None = field(init=False, repr=False, default=None)
@@ -329,7 +332,7 @@ class Corpus(Immutable):
         notes = self.file_notes
         parts = (self.documents, self.names, words, notes, self.encodings, self.places)
         further = self.divided, self.units, dict(self.columns), self.how, self.summary, self.text
-        return Corpus, (*parts, *further, self.known, None, self.weights)
+        return Corpus, (*parts, *further, self.known, None, self.weights, self.ends)
 
     @classmethod
     def from_text(cls, text: str, name: str = "text") -> Corpus:
@@ -498,23 +501,22 @@ class Corpus(Immutable):
         """Return a corpus for each folder of the first level that has several.
 
         Documents outside these folders, and all if there are no folders, are divided by the name of
-        their file. So a folder, or a file, for each language gives what `train_parity` takes.
+        their file. So a folder, or a file, for each language gives what `train_parity` takes. A
+        part of a corpus, such as its training text, is divided by the folders of the whole.
 
         >>> names = ["a.zip/texts/en/1.txt", "a.zip/texts/en/2.txt", "a.zip/texts/de/1.txt"]
         >>> corpus = Corpus.from_documents(["hug", "hugs", "Zug"], names)
         >>> {name: each.documents for name, each in corpus.by_language().items()}
         {'en': ('hug', 'hugs'), 'de': ('Zug',)}
         """
-        levels = zip(self.names, folder_levels(self.names), strict=True)
-        labels = [within[0] if any(within[:1]) else _stem(name) for name, within in levels]
-        whole = [Span(0, len(text)) for text in self.documents]
-        return {
-            label: self._part(
-                [[span] if own == label else [] for span, own in zip(whole, labels, strict=True)],
-                self.divided,
-            )
-            for label in dict.fromkeys(labels)
-        }
+        if self.folder is not None:
+            return self.read().by_language()
+        # A part may have lost all other folders. Folders that the ends share are shared by all.
+        whole = (*self.names, *self.ends)
+        places = defaultdict[str, list[int]](list)
+        for place, (name, within) in enumerate(zip(self.names, folder_levels(whole), strict=False)):
+            places[within[0] if any(within[:1]) else _stem(name)].append(place)
+        return {label: self._chosen(chosen) for label, chosen in places.items()}
 
     def weighted(self, weights: Mapping[str, float | Fraction]) -> Corpus:
         """Return the corpus with documents that count more or less than others in training.
@@ -767,6 +769,28 @@ class Corpus(Immutable):
         """
         return script_shares(self.documents, self.word_counts)
 
+    def _chosen(self, places: Sequence[int]) -> Corpus:
+        """Return the corpus of some documents."""
+
+        def of_each(values: Sequence[_Value]) -> tuple[_Value, ...]:
+            return tuple(values[place] for place in places) if values else ()
+
+        return replace(
+            self,
+            documents=of_each(self.documents),
+            names=of_each(self.names),
+            encodings=of_each(self.encodings),
+            places=of_each(self.places),
+            units=(),
+            columns={name: of_each(values) for name, values in self.columns.items()},
+            how=None,
+            weights=of_each(self.weights),
+            ends=self._ends(),
+        )
+
+    def _ends(self) -> tuple[str, ...]:
+        return self.ends or (min(self.names, default=""), max(self.names, default=""))
+
     def _part(
         self,
         spans: Sequence[Sequence[Span]],
@@ -792,6 +816,7 @@ class Corpus(Immutable):
             columns={name: for_each_span(values) for name, values in self.columns.items()},
             how=how,
             weights=for_each_span(self.weights) if self.weights else (),
+            ends=self._ends(),
         )
 
 

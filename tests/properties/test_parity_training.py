@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -205,6 +207,52 @@ def test_wrong_settings_are_refused() -> None:
     files = Corpus.from_documents(["hug hug", ""], ["en/a.txt", "de/b.txt"])
     with pytest.raises(bpe.EmptyCorpusError, match="'de' has no text"):
         bpe.train(files, vocab_size=260, parity=True)
+
+
+def test_a_part_has_the_languages_of_the_whole_corpus(tmp_path: Path) -> None:
+    names = [f"a.zip/{folder}/{at}.txt" for folder in ("en", "de", "fr") for at in range(4)]
+    texts = [f"line {at} of {name}\n" * (9 + at) for at, name in enumerate(names)]
+    corpus = Corpus.from_documents(texts, names)
+    two = Corpus.from_documents(texts[:8], names[:8])
+    flat = Corpus.from_documents(texts[:8], [f"de/{at}.txt" for at in range(8)])
+    for whole, by, n_left in [(corpus, "folder", 2), (corpus, "stretch", 3), (flat, "stretch", 8)]:
+        training, held_out = whole.split(0.3, by=by)
+        left = copy.deepcopy(training).by_language()
+        assert [len(left), len(left | held_out.by_language())] == [n_left, len(whole.by_language())]
+        for name, part in whole.split(0.3, by="stretch")[0].by_language().items():
+            assert [*part.by_language()] == [name]
+    assert [*corpus.sample(1_000).by_language()] == ["en", "de", "fr"]
+    with pytest.raises(bpe.BpeError, match=r"has only '(en|de)'"):
+        bpe.train(two.split(0.3, by="folder")[0], vocab_size=260, parity=True)
+    held = two.hold_out(Corpus.from_documents(texts[4:8]))[0]
+    assert [*held.by_language()] == ["en"]
+    corpus.save(tmp_path)
+    known: Any = SimpleNamespace(n_bytes=corpus.n_bytes, n_characters=corpus.n_characters)
+    known.sha256, known.fingerprint = corpus.sha256, corpus.fingerprint
+    on_disk = Corpus((), (), known=known, folder=tmp_path)
+    run = bpe.train(on_disk, vocab_size=262, parity=True)
+    assert run.parity is not None
+    assert run.parity.languages == ("en", "de", "fr")
+    assert run.tokenizer == bpe.train(corpus, vocab_size=262, parity=True).tokenizer
+
+
+def test_many_files_are_grouped_at_once_and_refused_as_languages() -> None:
+    class Read(list[str]):
+        """Texts that note how often they are asked for."""
+
+        n = 0
+
+        def __getitem__(self, place: Any) -> Any:
+            self.n += 1
+            return super().__getitem__(place)
+
+    names = [f"{at}.txt" for at in range(2_000)]
+    texts = Read(["hug"] * len(names))
+    corpus = Corpus(texts, tuple(names))
+    assert len(corpus.by_language()) == len(names)
+    assert texts.n == len(names)
+    with pytest.raises(bpe.BpeError, match="at most 400 languages, got 2,000"):
+        bpe.train(corpus, vocab_size=260, parity=True)
 
 
 def test_a_run_holds_each_step_and_is_read_back(tmp_path: Path) -> None:

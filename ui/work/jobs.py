@@ -312,7 +312,9 @@ def train_and_store(
         newness = measure_newness(run.pretokens, held_out, parts, run.config.pretokenizer)
         if parts is not None and newness.depends_on_folder and not should_stop():
             rest, folders = parts
-            by_folder = FolderCheck(learn(rest, None).tokenizer, folders)
+            # With parity, folders are languages, of which training needs two.
+            if run.parity is None or len(rest.by_language()) > 1:
+                by_folder = FolderCheck(learn(rest, None).tokenizer, folders)
     trained = Trained(
         request.title,
         run,
