@@ -614,6 +614,10 @@ def test_tokens_are_taken_out_again_and_only_the_native_format_says_so(tmp_path:
     assert load(out) == bpe.train([text.read_text()], vocab_size=262, picky=0.6).tokenizer
     converted = run("convert", out, "--out", tmp_path / "no.tiktoken", "--format", "tiktoken")
     assert "the format tiktoken is a plain list of merges" in converted.stderr
+    for name, size in (("extend", "--tokens"), ("shrink", "--size"), ("replace", "--tokens")):
+        # The text does not exist: the base is refused before any text is read.
+        adapted = run(name, out, tmp_path / "no.txt", size, "2", "--out", tmp_path / "no")
+        assert "its training removed tokens again (PickyBPE)" in adapted.stderr
 
 
 def test_superwords_of_a_folder_are_those_of_its_text(tmp_path: Path) -> None:

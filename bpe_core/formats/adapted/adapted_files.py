@@ -96,8 +96,8 @@ def open_base(
     tokens that match ordinary text, such as DeepSeek's, do not matter here: training reads a corpus
     as text without special tokens. The same holds for those of Gemma, which are found before
     characters are merged across words. For a GGUF file, however large, `files` has the keys without
-    the tensors. Raises `FormatError` for a tokenizer that bpe_core cannot run, and what `load` and
-    `open_encoder` raise.
+    the tensors. Raises `FormatError` for a tokenizer that bpe_core cannot run or adapt, and what
+    `load` and `open_encoder` raise.
 
     >>> base = open_base("gpt2")
     >>> base.tokenizer.vocab_size, list(base.files)
@@ -109,7 +109,7 @@ def open_base(
             return _published(known)
     described = read_files_at(path)
     with naming(path_or_name):
-        merges = read_merges(described, pretokenizer, special_tokens)
+        merges = extendable(read_merges(described, pretokenizer, special_tokens))
     files = {name: data for name, data in described.items() if not is_sidecar(name)}
     if path.is_file() and looks_like_gguf(described[path.name]):
         with mapped(path) as view:
