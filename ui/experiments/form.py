@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
 import streamlit as st
 
+from bpe_core.comparison import numbered
 from bpe_core.errors import BpeError
 from bpe_core.experiments import ALPHABETS
 from bpe_core.runs import check_config
@@ -239,6 +241,7 @@ def _choose_bases(stored: StoredRun) -> dict[str, Tokenizer]:
         )
         add_button(stored)
     draw_shelf_problems()
+    names = name_bases({key: offered[key].name.name for key in keys})
     found: dict[str, Tokenizer] = {}
     for key in keys:
         try:
@@ -246,10 +249,21 @@ def _choose_bases(stored: StoredRun) -> dict[str, Tokenizer]:
         except BpeError as error:
             st.warning(plain_markdown(str(error), 600))
             continue
-        # A name that the library opens, where there is one, so that the file repeats the rows.
-        name = key if shelf.opens_by_name(key) else plain_text(offered[key].name.name, _MAX_NAME)
-        found[name] = base
+        found[names[key]] = base
     return found
+
+
+def name_bases(shown: Mapping[str, str]) -> dict[str, str]:
+    """Return distinct names for the settings by key, from the names that the page shows.
+
+    A key that the library opens is the name, so that the settings repeat the rows.
+
+    >>> name_bases({"file-1": "gpt2", "gpt2": "GPT-2", "run-2": "Alice"})
+    {'gpt2': 'gpt2', 'file-1': 'gpt2 (2)', 'run-2': 'Alice'}
+    """
+    keys = sorted(shown, key=shelf.opens_by_name, reverse=True)
+    names = [key if shelf.opens_by_name(key) else plain_text(shown[key], _MAX_NAME) for key in keys]
+    return dict(zip(keys, numbered(names), strict=True))
 
 
 def _order(
