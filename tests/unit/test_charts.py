@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bpe_core.runs import ParityHistory
 from tests.new_process import run_python
 from ui.look import (
     PALETTES,
@@ -24,6 +25,7 @@ from ui.look import (
     shorten_start,
     tokens_axis,
 )
+from ui.merge_loop.languages import lengths_chart, picks_ribbon
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 STEPS = np.array([0, 1, 2, 5, 10, 40], dtype=np.int64)
@@ -176,6 +178,29 @@ def test_right_to_left_text_is_isolated_from_its_surroundings(
     shown = label(text)
     assert (shown[0], shown[-1]) == ("\u2068", "\u2069")
     assert not set(shown[1:-1]) & set(CONTROLS)
+
+
+def test_what_a_hover_would_read_as_a_figure_is_an_entity() -> None:
+    for label in LABELS.values():
+        assert label("%{y} & 5%") == "&#37;{y} &amp; 5%"
+
+
+def test_the_languages_of_a_run_are_escaped_once_in_both_charts() -> None:
+    lengths = np.array([[9, 8, 8], [6, 6, 5]])
+    names = ("a&%{y}", "<b>")
+    history = ParityHistory(names, np.array([0, 1], np.int32), lengths, plain=(8, 5))
+    shown = ["a&amp;&#37;{y}", "&lt;b&gt;"]
+    for theme in THEMES:
+        picks, costs = picks_ribbon(history, theme), lengths_chart(history, theme)
+        assert [row[0] for row in picks.data[0].text] == shown
+        assert np.square(np.array(picks.data[0].z)).tolist() == history.picks(2)[1].tolist()
+        for text in str(picks.to_dict()), str(costs.to_dict()):
+            assert not re.search(r"&amp;amp;|a&%|<b>:", text)
+        lines = [trace for trace in costs.data if trace.mode == "lines"]
+        assert {tuple(line.y) for line in lines} == {(9, 8, 8), (6, 6, 5)}
+        (dots,) = [trace for trace in costs.data if "plain BPE" in str(trace.hovertemplate)]
+        assert dict(zip(dots.text, dots.y, strict=True)) == dict(zip(shown, (8, 5), strict=True))
+        assert all(f"<b>{name}</b>" in str(costs.to_dict()["layout"]) for name in shown)
 
 
 @pytest.mark.parametrize("text", ["the", "日本", "naïve <b>", "", "12"])

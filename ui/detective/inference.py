@@ -37,7 +37,6 @@ from ui.look import (
     Theme,
     counted,
     empty_figure,
-    escaped,
     file_stem,
     name_rows,
     plain_text,
@@ -280,8 +279,7 @@ def share_bars(found: Mixture, order: list[int], theme: Theme) -> go.Figure:
             font={"color": colours.text},
         )
     names = [
-        f"{escaped(shorten_end(plain_text(found.categories[place]), _LONGEST_NAME))} "
-        for place in order
+        f"{shorten_end(plain_text(found.categories[place]), _LONGEST_NAME)} " for place in order
     ]
     name_rows(figure, names, {"color": colours.text})
     most = max([*highs, 10.0])

@@ -17,6 +17,7 @@ from ui.look import (
     PALETTES,
     Theme,
     empty_figure,
+    escaped,
     label_ends,
     name_base_axis,
     name_value_axis,
@@ -183,7 +184,7 @@ def draw_savings(found: Experiment, theme: Theme) -> go.Figure:
             ]
             for end in ("low", "high")
         )
-        name = plain_text(lines[-1]["tokenizer"].rpartition(", ")[0]) or "all"
+        name = escaped(plain_text(lines[-1]["tokenizer"].rpartition(", ")[0])) or "all"
         figure.add_scatter(
             x=[line["vocab_size"] for line in lines],
             y=[line["percent_fewer"] for line in lines],
@@ -218,7 +219,7 @@ def draw_frontier(found: Experiment, theme: Theme) -> go.Figure:
     """Draw bits per byte over size: all rows, and the line of those that no other beats."""
     palette = PALETTES[theme]
     figure = empty_figure(theme, height=_HEIGHT)
-    names = [plain_text(row.name) for row in found.rows]
+    names = [escaped(plain_text(row.name)) for row in found.rows]
     figure.add_scatter(
         x=[row.figures["vocab_size"] for row in found.rows],
         y=[row.figures["bits_per_byte"] for row in found.rows],

@@ -237,7 +237,7 @@ def columns(text: str) -> int:
 
 
 def escaped(label: str) -> str:
-    """Escape a label for Plotly, which interprets tags in texts.
+    """Escape a label for Plotly, which interprets tags in texts, and `%{x}` in those of a hover.
 
     Right-to-left text is isolated, so that it does not reorder the numbers next to it, and
     direction controls are written out.
@@ -246,7 +246,8 @@ def escaped(label: str) -> str:
     ('&lt;b&gt;', 'evilU+202E')
     """
     # Plotly's texts cannot have an attribute `dir`.
-    return html.escape(isolated(_without_controls(label)), quote=False)
+    shown = html.escape(isolated(_without_controls(label)), quote=False)
+    return shown.replace("%{", "&#37;{")
 
 
 def shorten_start(label: str, longest: int) -> str:

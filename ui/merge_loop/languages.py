@@ -70,7 +70,7 @@ def picks_ribbon(history: ParityHistory, theme: Theme) -> go.Figure:
         showscale=False,
         ygap=1,
     )
-    shown = [escaped(shorten_end(name, _MAX_NAME)) for name in names]
+    shown = [shorten_end(name, _MAX_NAME) for name in names]
     name_rows(figure, shown, {"color": colours.text})
     charts.merges_axis(figure, int(edges[-1]))
     return figure
@@ -113,7 +113,7 @@ def lengths_chart(history: ParityHistory, theme: Theme) -> go.Figure:
         figure,
         [
             (
-                escaped(shorten_end(history.languages[number], 12)),
+                shorten_end(history.languages[number], 12),
                 float(lengths[number, -1]),
                 colour,
             )
