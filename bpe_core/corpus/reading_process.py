@@ -50,6 +50,7 @@ MAX_BYTES_IN_MEMORY: Final = 20_000_000
 _MAX_BYTES: Final = 4 * 2**30
 _MAX_FILES_RATIO: Final = 8
 _MAX_SECONDS: Final = 900.0
+_UNFINISHED: Final = ".unfinished-corpus-"
 _MAX_EXCERPTS: Final = 16
 _WINDOW: Final = 200
 _BEYOND_ASCII: Final = regex.compile(r"[^\x00-\x7f]")
@@ -152,9 +153,11 @@ def divide_in_process(
     filed = _read_figures(folder)
     parts = filed.parts
     if text is not None:
-        with tempfile.TemporaryDirectory(prefix="held-out-", dir=folder) as place:
+        # Next to the folder, whose files another call may be listing.
+        with tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=folder.parent) as place:
             text.save(Path(place))
-            parts = _ask(divide_corpus, folder, held_out_share, by, Path(place))
+            asked = held_out_share, by, Path(place)
+            parts = _ask(divide_corpus, folder, *asked, more_bytes=text.n_bytes)
     elif (held_out_share, by) != (filed.share, filed.by):
         parts = _ask(divide_corpus, folder, held_out_share, by, None)
     training, held_out = (Corpus((), (), known=part, how=part.how) for part in parts)
@@ -207,7 +210,7 @@ def describe_in_process(
 @contextmanager
 def _write_folder(uploads: Sequence[Upload], place: Path) -> Generator[Path]:
     """Yield a new folder in `place` with the files; it is deleted if the block raises."""
-    folder = Path(tempfile.mkdtemp(prefix=".unfinished-corpus-", dir=place))
+    folder = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=place))
     try:
         for number, upload in enumerate(uploads):
             (folder / f"upload-{number}").write_bytes(_read_data(upload))
@@ -226,10 +229,11 @@ def _ask(
     function: Callable[..., _Answer],
     folder: Path,
     *arguments: object,
+    more_bytes: int = 0,
     on_progress: Callable[[float], None] | None = None,
 ) -> _Answer:
-    """Call a function in a process with limits that suit the size of the files in the folder."""
-    size = sum(path.stat().st_size for path in folder.iterdir())
+    """Call a function in a process with limits for the files in the folder and `more_bytes`."""
+    size = more_bytes + sum(path.stat().st_size for path in folder.iterdir())
     limits = Limits(_MAX_SECONDS, _MAX_BYTES + _MAX_FILES_RATIO * size)
     try:
         return call(function, folder, *arguments, limits=limits, on_progress=on_progress)

@@ -31,7 +31,7 @@ from bpe_core.corpus import (
     worth_a_process,
 )
 from bpe_core.corpus.corpus import Figures
-from bpe_core.processes import stream
+from bpe_core.processes import Limits, call, stream
 from tests.new_process import children_with
 from tests.uploads import Upload
 from tests.zipping import make_zip
@@ -72,7 +72,9 @@ def figures(corpus: bpe.Corpus) -> Figures:
 
 
 @pytest.mark.slow
-def test_a_large_corpus_has_the_figures_of_one_in_memory(tmp_path: Path) -> None:
+def test_a_large_corpus_has_the_figures_of_one_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert len(LINES) > MAX_BYTES_IN_MEMORY
     seen: list[float] = []
     files = Upload("../a <b>.txt", LINES), Upload("b.txt", "straße grüße\n".encode("cp1252") * 50)
@@ -91,8 +93,21 @@ def test_a_large_corpus_has_the_figures_of_one_in_memory(tmp_path: Path) -> None
     assert corpus.count("whitespace").pretokens == expected.count("whitespace").pretokens
     assert corpus.sample(1_000) == expected.sample(1_000)
     own = bpe.Corpus.from_documents([expected.documents[1], "a hug"])
-    held_out = divide_in_process(corpus.folder, 0.0, "upload:0", own)
+    with monkeypatch.context() as watched:
+        at_work: list[tuple[set[str], int]] = []
+
+        def watch(*asked: Any, limits: Limits, on_progress: Any) -> Any:
+            at_work.append(({path.name for path in asked[1].iterdir()}, limits.memory or 0))
+            return call(*asked, limits=limits, on_progress=on_progress)
+
+        watched.setattr(reading_process, "call", watch)
+        divide_in_process(corpus.folder, 0.2)
+        held_out = divide_in_process(corpus.folder, 0.0, "upload:0", own)
     assert [*map(figures, held_out)] == [*map(figures, expected.hold_out(own))]
+    # Two calls at the same time see the same files, and the held-out text has memory, too.
+    (files_before, memory_before), (files_after, memory_after) = at_work
+    assert files_after == files_before
+    assert memory_after == memory_before + reading_process._MAX_FILES_RATIO * own.n_bytes
     assert corpus.excerpts.names == ("b.txt",)
     assert "straße" in corpus.excerpts.documents[0]
     assert seen == sorted(seen)
