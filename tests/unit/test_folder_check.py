@@ -16,11 +16,11 @@ CONFIG = bpe.TrainingConfig(400)
 ORIGIN = CorpusOrigin("upload", "", 10)
 
 
-def projects() -> bpe.Corpus:
-    """Make documents of forty folders; each folder has words that no other has."""
+def projects(n_folders: int = 40) -> bpe.Corpus:
+    """Make documents of some folders; each folder has words that no other has."""
     draw = random.Random(0)
     names, texts = [], []
-    for folder in range(40):
+    for folder in range(n_folders):
         own = ["".join(draw.choices("abcdefghijklmnop", k=9)) for _ in range(20)]
         for file in range(10):
             words = draw.choices([*own, "the", "of", "and", "in", "is"], k=200)
@@ -29,11 +29,11 @@ def projects() -> bpe.Corpus:
     return bpe.Corpus.from_documents(texts, names)
 
 
-def trained(corpus: bpe.Corpus, by: str = "document") -> str:
+def trained(corpus: bpe.Corpus, by: str = "document", config: bpe.TrainingConfig = CONFIG) -> str:
     request = TrainingRequest(
         id=new_id(),
         title="Projects",
-        config=CONFIG,
+        config=config,
         held_out_share=0.1,
         origin=replace(ORIGIN, held_out_by=by),
     )
@@ -90,3 +90,10 @@ def test_how_text_was_held_out_is_stored() -> None:
         held_out.how,
         held_out.places,
     )
+
+
+def test_of_two_languages_none_is_left_out() -> None:
+    run = load_run(trained(projects(2), config=bpe.TrainingConfig(300, parity=True)))
+    assert run.newness is not None
+    assert run.newness.depends_on_folder
+    assert run.by_folder is None
