@@ -7,6 +7,7 @@ here the texts of the languages are counted, and the run is built.
 from __future__ import annotations
 
 import itertools
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.adapting.adapted import count_with_missing
-from bpe_core.checks import check_whole, is_a
+from bpe_core.checks import check_whole, describe, is_a
 from bpe_core.corpus import Corpus, CountsSummary, WordCounts, to_corpus
 from bpe_core.counting import lay_out_pretokens
-from bpe_core.errors import ConfigError, EmptyCorpusError
+from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError
 from bpe_core.runs import (
     ParityHistory,
     RunOrigin,
@@ -213,11 +214,11 @@ def _rule(hybrid_merges: int, window: int | None, alpha: float) -> ParityRule:
     check_whole("hybrid_merges", hybrid_merges, 0)
     if window is not None:
         check_whole("window", window, 1)
-        if not is_a(alpha, Real) or not alpha >= 1:
-            raise ConfigError(
-                f"Expected alpha as a number from 1, got {alpha!r}. With 1, a language waits that "
-                "picked more than its share; the usual is 2."
-            )
+    if not is_a(alpha, Real) or not 1 <= alpha <= sys.float_info.max:
+        raise ConfigError(
+            f"Expected alpha as a number from 1, got {describe(alpha)}. With 1, a language waits "
+            "that picked more than its share; the usual is 2."
+        )
     return ParityRule(int(hybrid_merges), window, float(alpha))
 
 
@@ -261,6 +262,20 @@ def _check(
     development: Mapping[str, object] | None,
 ) -> None:
     check_config(config)
+    every = {"corpora": corpora}
+    if development is not None:
+        every["development"] = development
+    for what, given in every.items():
+        if not is_a(given, Mapping):
+            raise ArgumentTypeError(
+                f"Expected {what} as a dict from languages to texts, such as "
+                f"{{'en': corpus, 'hi': corpus}}, got {describe(given)}."
+            )
+        for name in given:
+            if not is_a(name, str):
+                raise ArgumentTypeError(
+                    f"Expected a str as the name of each language of {what}, got {describe(name)}."
+                )
     if len(corpora) < 2:
         raise ConfigError(
             f"Parity-aware training balances languages, got {len(corpora)}. Give two or more, "

@@ -539,6 +539,11 @@ class Corpus(Immutable):
             return self.read().weighted(weights)
         if self.word_counts is not None:
             raise ConfigError("Words with counts have no documents to weigh. Change their counts.")
+        if not is_a(weights, Mapping):
+            raise ArgumentTypeError(
+                "Expected weights as a dict from names to numbers, such as {'de': 2.0}, got "
+                f"{describe(weights)}."
+            )
         exact = {name: _exact_weight(name, weight) for name, weight in weights.items()}
         labels = [*map(_labels, self.names)]
         known = {label for each in labels for label in each}
@@ -835,6 +840,8 @@ def _exact_weight(name: object, weight: object) -> Fraction:
     number = cast("float", weight)
     if not 0 < number < inf:
         raise ConfigError(f"The weight of {name!r} is {number}. Use a number above 0.")
+    if is_whole(weight):
+        return Fraction(int(number))
     # The decimal number that was written: 0.1 is not exactly so much in binary.
     return Fraction(number) if isinstance(number, Fraction) else Fraction(repr(float(number)))
 

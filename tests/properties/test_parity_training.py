@@ -193,6 +193,21 @@ def test_wrong_settings_are_refused() -> None:
         bpe.train_parity({"a": ["hug"]}, config)
     with pytest.raises(bpe.BpeError, match="Expected alpha"):
         bpe.train_parity(texts, config, window=3, alpha=0.5)
+    wrong: Any
+    for wrong in (0.5, float("nan"), float("inf"), "2", 10**400):
+        with pytest.raises(bpe.BpeError, match="Expected alpha"):
+            bpe.train_parity(texts, config, alpha=wrong)
+    for wrong in ([["hug"], ["pug"]], None, "hug"):
+        with pytest.raises(bpe.BpeError, match="Expected corpora as a dict"):
+            bpe.train_parity(wrong, config)
+    for wrong in ({1: ["hug"], 2: ["pug"]}, {"a": ["hug"], 2: ["pug"]}):
+        with pytest.raises(bpe.BpeError, match="name of each language of corpora"):
+            bpe.train_parity(wrong, config)
+        with pytest.raises(bpe.BpeError, match="name of each language of development"):
+            bpe.train_parity(texts, config, wrong)
+    wrong = [["hug"], ["pug"]]
+    with pytest.raises(bpe.BpeError, match="Expected development as a dict"):
+        bpe.train_parity(texts, config, wrong)
     with pytest.raises(bpe.BpeError, match="in only one"):
         bpe.train_parity(texts, config, {"a": ["hug"]})
     with pytest.raises(bpe.BpeError, match="own tie rule"):

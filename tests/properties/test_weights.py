@@ -6,6 +6,7 @@ import json
 from copy import deepcopy
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -94,6 +95,7 @@ def test_the_name_nearest_to_the_document_holds() -> None:
         ({"de": 2, "a": 4, "de/news/a.csv": 5}, (5, 1)),
         ({"de": 2, "de/news/a.csv row 3": 7, "en": 3}, (7, 3)),
         ({"de": 2, "en.txt": 2}, ()),
+        ({"de": 2**53 + 1}, (2**53 + 1, 1)),
     ]:
         assert TWO.weighted(weights).weights == expected, weights
 
@@ -118,10 +120,12 @@ def test_weights_are_saved_and_held_out_text_has_none(tmp_path: Path) -> None:
         ({"de": float("nan")}, "is nan. Use a number above 0"),
         ({"de": float("inf")}, "is inf. Use a number above 0"),
         ({"de": "2"}, "got 'de' \\(str\\): '2'"),
+        ([("de", 2)], "as a dict from names to numbers.* of type list"),
+        ({"de": 10**400}, "too finely, for exact counts in 64 bits"),
         ({"de": 1e-300}, "too finely, for exact counts in 64 bits"),
     ],
 )
-def test_wrong_weights_are_refused(weights: dict[str, float], told: str) -> None:
+def test_wrong_weights_are_refused(weights: Any, told: str) -> None:
     with pytest.raises(BpeError, match=told):
         TWO.weighted(weights)
 
