@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import os
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import count, islice
 from os import PathLike, fspath
@@ -34,6 +34,7 @@ from bpe_core.corpus import (
     writing,
 )
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
+from bpe_core.files import ARRAY_DAMAGE
 from bpe_core.formats import dumps, special_roles
 from bpe_core.kernels import n_threads
 from bpe_core.tokenizer import ChatReport, Encoder, Tokenizer, report_chats
@@ -69,7 +70,7 @@ from bpe_scale.shards import (
     share_tokenizer,
     write_shard_files,
 )
-from bpe_scale.sources import Stretch
+from bpe_scale.sources import Stretch, key_for
 from bpe_scale.work import (
     DividedSources,
     Engine,
@@ -90,6 +91,9 @@ _MAX_SAMPLED: Final = 32
 _MAX_SAMPLED_BYTES: Final = 1 << 26
 _CHATS_AT_ONCE: Final = 5_000
 """How many conversations are encoded, and kept for another try, together."""
+_CHATS_VERSION: Final = 2
+"""Raised when the same conversations are encoded, or kept, in another way."""
+_OUT_VERSION: Final = 1
 _MAX_PACKED_BYTES: Final = 1 << 24
 """The beginning of a packed file that stands for the whole; it cannot be divided."""
 
@@ -164,7 +168,8 @@ def encode_corpus(
     opened = open_tokenizer(tokenizer, format, eos)
     place = WorkFolder.at(fspath(out)).url
     folder = WorkFolder.at(fspath(work) if work is not None else f"{place.rstrip('/')}.work")
-    _check_folder(place, has_work=bool(folder.done()), overwrite=overwrite)
+    begun = key_for(_OUT_VERSION, place)
+    _check_folder(place, is_begun=begun in folder.done(), overwrite=overwrite)
     doing = engine or opened.engine
     divided = opened.divide(
         sources,
@@ -223,6 +228,7 @@ def encode_corpus(
         )
     progress.add(shards=len(shards))
     _forget_changed(shards, folder)
+    folder.finish(begun, {})
     if NAME in names_in(place):
         delete_files(place, [NAME])  # it would describe the new shards wrongly until they are done
     write = partial(write_shard_files, folder=folder)
@@ -291,7 +297,9 @@ def encode_chats(
     place = WorkFolder.at(fspath(out)).url
     folder = WorkFolder.at(fspath(work) if work is not None else f"{place.rstrip('/')}.work")
     done = folder.done()
-    _check_folder(place, has_work=bool(done), overwrite=overwrite)
+    begun = key_for(_OUT_VERSION, place)
+    _check_folder(place, is_begun=begun in done, overwrite=overwrite)
+    folder.finish(begun, {})
     if NAME in names_in(place):
         delete_files(place, [NAME])  # it would describe the new shards wrongly until they are done
     names: list[str] = []
@@ -377,13 +385,16 @@ class _EncodedChats(NamedTuple):
         done: Mapping[str, str],
     ) -> Self:
         """Encode conversations, or read what an earlier run kept of them."""
-        given = json.dumps(conversations, default=repr)
-        known_by = f"{encoder.fingerprint}\n{template!r}\n{given}"
-        key = hashlib.sha256(known_by.encode()).hexdigest()[:32]
+        try:
+            given = json.dumps(conversations, default=repr)
+            key = key_for(_CHATS_VERSION, encoder.fingerprint, repr(template), given)
+        except (TypeError, ValueError, RecursionError):
+            key = ""  # one of them is no JSON: it is refused below, and nothing is kept
         if (name := done.get(key)) is not None:
             record = folder.record(name)
             if folder.is_whole(record):
-                return cls._read(record, folder)
+                with suppress(*ARRAY_DAMAGE, msgspec.ValidationError):
+                    return cls._read(record, folder)
         facts: list[tuple[int, int, int]] = []
         ids: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
         masks: list[NDArray[np.bool_]] = [np.empty(0, np.bool_)]
@@ -402,6 +413,8 @@ class _EncodedChats(NamedTuple):
             np.concatenate(ids),
             np.concatenate(masks),
         )
+        if not key:
+            return found
         file_name = folder.new_name(key, "npy")
         with folder.writing(file_name) as file:
             for array in found[1:]:
@@ -435,13 +448,16 @@ def _check_numbers(shard_tokens: Any, pack: Any, val_share: Any, shuffle_seed: A
         raise ConfigError(f"Expected a whole number as shuffle_seed, got {describe(shuffle_seed)}.")
 
 
-def _check_folder(out: str, *, has_work: bool, overwrite: bool) -> None:
-    """Raise ConfigError if the output's folder has files that are not an encoded corpus."""
+def _check_folder(out: str, *, is_begun: bool, overwrite: bool) -> None:
+    """Raise ConfigError if the output's folder has files that are not an encoded corpus.
+
+    `is_begun` is True if the work folder says that shards were written there.
+    """
     names = names_in(out)
     if overwrite or not names:
         return
     # Others use names such as train-00000.parquet too. An interrupted run has no manifest yet.
-    is_own = has_work or _has_manifest(out)
+    is_own = is_begun or _has_manifest(out)
     others = [name for name in names if not (is_own and OWN_NAME.fullmatch(name))]
     if others:
         raise ConfigError(

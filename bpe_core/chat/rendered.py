@@ -105,7 +105,10 @@ def plain(value: Any) -> Any:
             return kind(value)
     if isinstance(value, Mapping):
         items = cast("Mapping[Any, Any]", value).items()
-        return {plain(key): plain(item) for key, item in items}
+        # No list can be a key, so a tuple there is none.
+        return {
+            "<tuple>" if isinstance(key, tuple) else plain(key): plain(item) for key, item in items
+        }
     if isinstance(value, list | tuple):
         return [plain(item) for item in cast("Sequence[Any]", value)]
     return f"<{type(value).__name__}>"

@@ -284,7 +284,7 @@ def test_a_killed_encoding_of_conversations_resumes_and_is_equal(
     assert [(each.name, each.documents) for each in manifest.sources] == [("a", 2), ("b", 3)]
     with pytest.raises(KeyboardInterrupt):
         use("out", talks, dies=True)
-    kept = len([*(tmp_path / "out.work").glob("*.json")])
+    kept = len([*(tmp_path / "out.work").glob("*.npy")])
     assert kept == 2
     _, resumed = use("out", talks)
     assert n_read == 2
@@ -302,6 +302,30 @@ def test_a_killed_encoding_of_conversations_resumes_and_is_equal(
     use("out", talks, work=own)
     use("out", talks, work=own)
     assert n_read == 0
+    # What is damaged without a change of its size is encoded again too.
+    for path in own.glob("*.npy"):
+        path.write_bytes(b"?" * path.stat().st_size)
+    assert use("out", talks, work=own)[1] == whole
+    assert n_read == 6
+    # A folder with work for another output says nothing about this one's files.
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "train-00000.parquet").write_text("of somebody else")
+    with pytest.raises(bpe.ConfigError, match="train-00000"):
+        use("other", talks, work=own)
+
+
+def test_conversations_that_are_no_json_are_refused_and_the_others_encoded(tmp_path: Path) -> None:
+    circular: list[Any] = []
+    circular.append(circular)
+    wrong = [{(1, 2): 3}, json.loads("[" * 500 + "]" * 500), circular, 10**5_000, {1: 10**5_000}]
+    hug = [{"role": "user", "content": "Hug?"}, {"role": "assistant", "content": "Yes"}]
+    talks = [*([{**hug[0], "more": each}] for each in wrong), hug]
+    manifest, report = encoding.encode_chats(
+        [("a", talks)], ChatTemplate(SOURCE), bpe.gpt2(), tmp_path / "out", name="gpt2"
+    )
+    assert report.faults["refused"].conversations == manifest.skipped_rows
+    assert manifest.documents == len(talks) - manifest.skipped_rows
+    assert manifest.skipped_rows >= 4
 
 
 @pytest.mark.parametrize(
