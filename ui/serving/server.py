@@ -47,6 +47,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config, runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.stats import ACTIVE_SESSIONS_FAMILY
 
 from bpe_core.files import (
@@ -114,9 +115,51 @@ async def lifespan(_: object) -> AsyncGenerator[None]:
     seconds = round(time.monotonic() - started, 3)
     event("server_started", seconds=seconds, kernels_compiled=kernels_are_compiled())
     closing = asyncio.create_task(close_regularly())
+    keep_downloads(runtime.get_instance().media_file_mgr)
     yield
     closing.cancel()
     event("server_stopped", seconds=round(time.monotonic() - started, 3))
+
+
+def keep_downloads(files: MediaFileManager, seconds: float = 10.0) -> None:
+    """Remove files that no page shows once in some seconds, not whenever a script has ended.
+
+    What a press on a download button makes is on no page. Streamlit removes that at the second
+    time, which on a busy server came before the browser asked for it. Call on the event loop.
+
+    >>> from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
+    >>> async def press() -> list[bool]:
+    ...     files = MediaFileManager(MemoryMediaFileStorage("/media"))
+    ...     keep_downloads(files, seconds=0.05)
+    ...     pressed = files.add_deferred(lambda: b"abc", "text/plain", "button")
+    ...     id = files.execute_deferred(pressed).split("/")[-1].split(".")[0]
+    ...     files.clear_session_refs()
+    ...     is_there = []
+    ...     for _ in range(2):
+    ...         files.remove_orphaned_files()
+    ...         files.remove_orphaned_files()
+    ...         is_there.append(files.read_file(id) is not None)
+    ...         await asyncio.sleep(0.3)
+    ...     return [*is_there, files.read_file(id) is not None]
+    >>> asyncio.run(press())
+    [True, True, False]
+    """
+    loop, remove = asyncio.get_running_loop(), files.remove_orphaned_files
+    waiting: list[asyncio.TimerHandle] = []
+
+    def remove_waiting() -> None:
+        waiting.clear()
+        remove()
+
+    def begin_to_wait() -> None:
+        if not waiting:
+            waiting.append(loop.call_later(seconds, remove_waiting))
+
+    def remove_later() -> None:
+        with suppress(RuntimeError):  # the server has stopped, and its memory goes anyway
+            loop.call_soon_threadsafe(begin_to_wait)
+
+    files.remove_orphaned_files = remove_later
 
 
 def middleware() -> list[Middleware]:
