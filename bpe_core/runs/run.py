@@ -231,7 +231,8 @@ def replayed_tokens(
     >>> tokens.tolist()
     [32, 21, 11]
     """
-    state = PickyState(layout) if removals else MergeState(layout)
+    picky = PickyState(layout) if removals else None
+    state = picky or MergeState(layout)
     waiting = deque(removals)
     tokens = np.empty(len(merges) + 1, np.int64)
     tokens[0] = layout.weights().sum()
@@ -242,10 +243,10 @@ def replayed_tokens(
             time.sleep(0)  # let other threads run
         tokens[step + 1] = tokens[step]
         # What is removed later is spelled by merges that may have joined nothing here.
-        if removals or (merge.left << BITS | merge.right) in state.counts:
+        if picky or (merge.left << BITS | merge.right) in state.counts:
             state.merge(merge.left, merge.right, merge.id)
-            while isinstance(state, PickyState) and waiting and waiting[0][0] == step + 1:
-                state.remove(waiting.popleft()[1])
+            while picky and waiting and waiting[0][0] == step + 1:
+                picky.remove(waiting.popleft()[1])
             tokens[step + 1] -= state.joined_weight
     return tokens
 
