@@ -17,8 +17,9 @@ import bpe_core as bpe
 from bpe_core.corpus import Split
 from bpe_core.formats import run_archive
 from bpe_core.kernels import compile_kernels
-from bpe_core.runs import RunOrigin, count_ids
+from bpe_core.runs import ParityHistory, RunOrigin, count_ids, parse_history
 from bpe_core.runs.run import merges_are_recoverable, unfolded_tokens
+from bpe_core.trainers import TOGETHER
 from tests.strategies import training_configs, word_counts
 
 Arrays = dict[str, Any]
@@ -354,3 +355,49 @@ def test_a_run_is_unaffected_by_changes_to_the_arrays_it_was_built_from() -> Non
     )
     tokens[0] = 0
     assert again.tokens_after.tolist() == run.tokens_after.tolist()
+
+
+def test_the_parity_of_a_file_is_read_or_refused_with_what_is_wrong() -> None:
+    lengths = np.array([[9, 8, 8], [6, 6, 5]])
+    picked = np.array([0, 1], np.int32)
+    history = ParityHistory(("en", "xx"), picked, lengths, window=3, plain=(8, 5))
+    described = history.to_dict()
+    again = parse_history(described, picked, lengths.ravel(), 2)
+    assert again.to_dict() == described
+    assert (again.picked.tolist(), again.lengths.tolist()) == ([0, 1], lengths.tolist())
+
+    settings = [{name: 1.5} for name in ("languages", "hybrid_merges", "window", "plain")]
+    settings += [{"alpha": "2"}, {"has_development": None}]
+    names = [{"languages": names} for names in ([], ["en"], ["en", "en"], ["en", 2])]
+    plain = [{"plain": counts} for counts in ([8], [8, 5, 1], [8, -1], [8, "5"])]
+    for changes, told in (
+        (settings, "settings of a parity-aware run"),
+        (names, "two or more distinct languages"),
+        (plain, "under plain BPE"),
+    ):
+        for change in changes:
+            with pytest.raises(bpe.FormatError, match=told):
+                parse_history({**described, **change}, picked, lengths.ravel(), 2)
+    with pytest.raises(bpe.FormatError, match="settings of a parity-aware run"):
+        parse_history({}, picked, lengths.ravel(), 2)
+    for wrong in ([0], [0, 2], [-2, 0]):
+        with pytest.raises(bpe.FormatError, match="number of the language that picked it"):
+            parse_history(described, np.array(wrong, np.int32), lengths.ravel(), 2)
+    for counts, told in (
+        ([9, 8, 8], "tokens after each merge"),
+        ([9, 8, 8, 6, 6, 7], "rise from one merge to the next"),
+        ([9, 8, 8, 6, 5, -1], "rise from one merge to the next"),
+    ):
+        with pytest.raises(bpe.FormatError, match=told):
+            parse_history(described, picked, np.array(counts), 2)
+
+
+def test_who_picked_when_is_counted_in_stretches() -> None:
+    picked = np.array([TOGETHER, 1, 1, 2, 1], np.int32)
+    history = ParityHistory(("a", "b", "c"), picked, np.zeros((3, 6), np.int64))
+    names, shares, edges = history.picks(5)
+    assert (names, edges.tolist()) == (["b", "c", "all together"], [0, 1, 2, 3, 4, 5])
+    assert shares.tolist() == [[0, 1, 1, 0, 1], [0, 0, 0, 1, 0], [1, 0, 0, 0, 0]]
+    assert history.picks(100)[1].tolist() == shares.tolist()
+    names, shares, edges = history.cut(0).picks(5)
+    assert (names, shares.size, edges.tolist()) == ([], 0, [0, 0])
