@@ -12,6 +12,7 @@ import pytest
 import bpe_core
 from scripts.draw_architecture import PICTURE, packages, shortest
 from scripts.measure_install import BEGIN, DOCUMENT, END
+from scripts.measure_trainers import TRAINERS
 from tests.new_process import ROOT
 from tests.unit.test_imports import HOUSES
 from ui.look import tooltip
@@ -70,6 +71,12 @@ def test_the_docs_hold_the_same_definitions() -> None:
 
 def test_several_terms_are_explained_in_paragraphs() -> None:
     assert tooltip("Merge", "Tie") == f"{GLOSSARY['Merge']}\n\n{GLOSSARY['Tie']}"
+
+
+def test_the_measured_trainers_are_those_that_the_script_prints() -> None:
+    text = (ROOT / "docs" / "trainers.md").read_text("utf-8").partition("## Measured")[2]
+    names = re.findall(r"(?m)^\| (.+?) \| [\d.]+ s \|", text)
+    assert sorted(names) == sorted(TRAINERS)
 
 
 # The picture of the packages and the paths in docs/architecture.md
