@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import Block, Button
+from streamlit.testing.v1.element_tree import Block, Button, Markdown, Radio
 
 import bpe_core as bpe
 from bpe_core.pretokenizers import SPACE_ADDING
@@ -114,6 +114,30 @@ def test_an_emptied_size_returns_to_the_suggested_one(open_app: OpenApp, typed: 
     assert "Vocabulary size **4,096**" in page_text(app)
     assert app.select_slider[0].value == 4_096
     assert exact_size(app).value == 4_096
+
+
+def test_how_the_text_is_divided_comes_before_how_often_pairs_are_joined(
+    open_app: OpenApp,
+) -> None:
+    """At the end of a phone's window the row of the button would cover it."""
+
+    def texts(block: Block) -> Iterator[str]:
+        for child in block.children.values():
+            if isinstance(child, Block):
+                yield from texts(child)
+            elif isinstance(child, Radio):
+                yield child.label
+            elif isinstance(child, Markdown):
+                yield child.value
+
+    shown = list(texts(paste(open_app(), RHYME).main))
+    starts = (
+        "How the text is divided",
+        "Join the most frequent pair **",
+        ":gray[:small[This text reaches",
+    )
+    places = [next(i for i, text in enumerate(shown) if text.startswith(one)) for one in starts]
+    assert places == sorted(places)
 
 
 def find_train_button(app: AppTest) -> tuple[int, ...]:

@@ -75,11 +75,11 @@ def choose_settings(
         explained = f"{EXPLAINED}\n\n{tooltip('Tie', 'Byte fallback')}"
         st.header("How far to go", anchor=False, width="content", help=explained)
     sizes = st.container()
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="settings_size_line"
     ):
         sentence, beside_size = st.empty(), st.container(width="content")
-    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     division = DIVISIONS[workspace.widget_text("settings_preset") or "GPT-2"]
     folded = row.popover(f"First divided: {division}", type="tertiary", key="settings_cuts")
     below_size = row.container(horizontal=True, vertical_alignment="center", gap="small")
@@ -281,7 +281,8 @@ def show_forms(
             # In a narrow window the training's card is far below this button.
             st.markdown(f":gray[Training now.] [See its progress]({HERE})", width="content")
         if early_stop:
-            st.markdown(f":orange[{early_stop}]", width="content")
+            with st.container(width="content", key="early_stop"):
+                st.markdown(f":orange[{early_stop}]", width="content")
     return chosen, config
 
 
