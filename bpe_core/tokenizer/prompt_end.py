@@ -1,8 +1,8 @@
 """Which of the last tokens of a prompt may change when text is added to it.
 
-A model continues a prompt token by token, and the prompt's own tokens stay as they are. If whoever
-wrote its training texts had gone on, the tokens at the border would often be others: after ` th`,
-the training texts have ` the`, so the model has seldom seen ` th` and `e`.
+A model continues a prompt token by token, and the prompt's own tokens stay as they are. In the
+training texts, the tokens at the border would often be different: they have ` the`, so the model
+has seldom seen ` th` and `e`.
 
 Text that is added changes tokens in two ways. It moves the border of the last pre-tokens, which a
 few texts of each kind of character show. Or it continues the last pre-token, and then some token
@@ -29,43 +29,27 @@ from bpe_core.tokenizer.readings import own_tokenizer
 from bpe_core.tokenizer.tokenizer import Tokenizer
 
 _PART: Final = 200
+# fmt: off
 _MOVING: Final = (
-    *(
-        "a",
-        "A",
-        "s",
-        "t",
-        "m",
-        "d",
-        "re",
-        "ve",
-        "ll",
-        "'s",
-        "1",
-        "11",
-        "111",
-        "é",
-        "中",
-        "あ",
-        "🙂",
-    ),
-    *(" ", "  ", " a", "  a", " .", "\t", "\n", "\na", "\n\n", "\n a", "\r\n", " \n", "\xa0"),
-    *(".", "..", ". a", ".\n", "/", "'", "-", "_", "\u0301", "\u200d"),
+    "a", "A", "s", "t", "m", "d", "re", "ve", "ll", "'s", "1", "11", "111", "é", "中", "あ", "🙂",
+    " ", "  ", " a", "  a", " .", "\t", "\n", "\na", "\n\n", "\n a", "\r\n", " \n", "\xa0", ".",
+    "..", ". a", ".\n", "/", "'", "-", "_", "\u0301", "\u200d",
 )
+# fmt: on
 """Texts of each kind of character, which move the borders of pre-tokens."""
 _MARKS: Final = (*map(chr, range(0x300, 0x346)), "\u1161", "\u11a8", "\u3099", "\u309a")
 """Characters that compose with the one before them."""
 
 
 class UnstableEnd(NamedTuple):
-    """How many tokens of a prompt keep their places, whatever text follows."""
+    """How many tokens of a prompt keep their places before the texts that were tried."""
 
     n_stable: int
-    """The first tokens that no added text changes."""
+    """The first tokens; no text that was tried changes them."""
     n_unstable: int
-    """The tokens after those; some text changes the first of them."""
+    """The tokens after those; a text that was tried changes the first of them."""
     added: str
-    """Such a text; empty if no text changes any token."""
+    """Such a text; empty if no text that was tried changes any token."""
     ids: tuple[int, ...]
     """The ids of the prompt and that text together, from the first that changes on."""
 

@@ -70,3 +70,9 @@ def test_a_line_of_digits_that_is_no_id_is_refused(line: str) -> None:
     """A pattern that can divide digits in many ways would not finish here."""
     with pytest.raises(ChatTemplateError, match=r"^Line 2 has"):
         read_sequences(f"71\n{line}")
+
+
+def test_one_object_may_take_several_lines() -> None:
+    assert read_sequences('\n{"input_ids":\n [71, 1018]}') == [[71, 1018]]
+    with pytest.raises(ChatTemplateError, match=r"^Line 2 has no ids"):
+        read_sequences('\n{"text":\n "hug"}')

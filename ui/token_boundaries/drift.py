@@ -61,6 +61,8 @@ def read_sequences(text: str) -> list[list[int]]:
     [[71, 1018], [82], [464, 2068]]
     >>> read_sequences("[\\n 71,\\n 1018\\n]")
     [[71, 1018]]
+    >>> read_sequences('{"input_ids":\\n [71, 1018]}')
+    [[71, 1018]]
     """
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     try:
@@ -71,6 +73,8 @@ def read_sequences(text: str) -> list[list[int]]:
         values = cast("list[object]", whole)
         is_one = all(isinstance(each, int) for each in values)
         return [_ids_of(values, 1)] if is_one else [_ids_of(each, 1) for each in values]
+    if isinstance(whole, dict):
+        return [_ids_of(cast("object", whole), lines[0][0])]
     if not lines:
         raise ChatTemplateError("There are no ids. Expected some, such as [71, 1018, 82].")
     found: list[list[int]] = []
@@ -131,7 +135,7 @@ def draw_drift(chosen: Member, sequences: Sequence[Sequence[int]]) -> None:
         cells = [where, *([escape(each.role)] if has_roles else [])]
         cells += [_cut(cut, vocab) for cut in (each.given, each.encoded)]
         rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
-    # Whoever has no pointer scrolls a wide table by the keyboard.
+    # Keyboard users scroll a wide table.
     st.html(
         "<div class='chat-drift' tabindex='0'><table>"
         f"<thead><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr></thead>"
@@ -153,7 +157,7 @@ def _cut(ids: Sequence[int], vocab: Any) -> str:
 def _find(
     ids: str, template_key: str, encoder: Encoder, _template: ChatTemplate | None
 ) -> list[list[Drift]] | str:
-    """Return the places of each sequence; or why the ids are none of the tokenizer's.
+    """Return the places of each sequence; or which ids the tokenizer lacks.
 
     Raises `ChatTemplateError` if the template says nothing.
     """

@@ -45,7 +45,7 @@ class TemplateTurns:
         places = self._others if refused is None or why else self._proven
         if not places.acquire(timeout=_MAX_WAIT_SECONDS):
             raise TooMuchWorkError(
-                "Other visitors' chat templates take long just now. Try again in a few seconds."
+                "Other visitors' chat templates are slow right now. Try again in a few seconds."
             )
         why = ""
         try:
