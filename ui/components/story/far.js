@@ -65,13 +65,12 @@ export function spokenFar({ seen, unseen }, step) {
   return `${counted(step, "merge")}: seen ${counted(seen.counts[step], "token")}, unseen ${grouped(unseen.counts[step])}`;
 }
 
-/** Return when a vocabulary is too large, with the figures of the chart; without them if no merge joins a pair
-    that occurs once.
+/** Return why the vocabulary with all merges is too large, with the figures of the chart; empty if no merge joins a
+    pair that occurs once.
     @param {Far} far */
 export function tooLargeSentence({ nMerges, onceFrom, seen, unseen }) {
-  const rule = "A vocabulary is too large when its last merges help hardly any text but the one they were learned from.";
   const n = nMerges - onceFrom;
-  if (!n) return rule;
+  if (!n) return "";
   const [seenSaved, unseenSaved] = [seen, unseen].map(({ counts }) => counts[onceFrom] - counts[nMerges]);
-  return `${rule} Here the last ${counted(n, "merge")} ${n === 1 ? "saves" : "save"} ${counted(seenSaved, "token")} of the seen text, and ${grouped(unseenSaved)} of the unseen.`;
+  return `This is too large: its last ${counted(n, "merge")} ${n === 1 ? "saves" : "save"} ${counted(seenSaved, "token")} seen, ${grouped(unseenSaved)} unseen.`;
 }
