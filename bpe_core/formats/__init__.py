@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         opens_in,
     )
     from bpe_core.formats.checking.probe import make_probe
-    from bpe_core.formats.checking.readers import find_reader
+    from bpe_core.formats.checking.readers import find_reader, tiktoken_pattern
     from bpe_core.formats.description import check_not_overruled
     from bpe_core.formats.folder_files import (
         DEFAULT,

@@ -469,15 +469,12 @@ def _tiktoken(tokenizer: Tokenizer) -> Callable[[str], Any]:
     with needs_extra("formats", "Measuring tiktoken"):
         import tiktoken
 
-    from bpe_core.formats import write_tiktoken
+    from bpe_core.formats import tiktoken_pattern, write_tiktoken
 
     lines = write_tiktoken(tokenizer).splitlines()
-    pattern = tokenizer.pretokenizer.pattern
-    if pattern is None:
-        raise ConfigError("tiktoken needs a pattern, and this tokenizer does not cut its text.")
     encoding = tiktoken.Encoding(
         "measured",
-        pat_str=pattern,
+        pat_str=tiktoken_pattern(tokenizer),
         mergeable_ranks={b64decode(token): int(id) for token, id in map(bytes.split, lines)},
         special_tokens={},
     )

@@ -15,7 +15,14 @@ from bpe_core.lab import (
     Results,
     differences,
 )
-from bpe_core.lab.measurements import ENCODERS, growing_sizes, ignore_progress, run_order, trainers
+from bpe_core.lab.measurements import (
+    ENCODERS,
+    encoders,
+    growing_sizes,
+    ignore_progress,
+    run_order,
+    trainers,
+)
 from bpe_core.processes import Limits
 from bpe_core.tokenizer import gpt2
 from tests import lab_in_child
@@ -45,6 +52,15 @@ def test_the_process_measures_every_encoder_and_reports_progress() -> None:
         assert one.megabytes_per_second > 0
         assert one.is_equal or one.name == "longest-match"
     assert {line.name for line in progress} == {*ENCODERS, ""}
+
+
+@pytest.mark.parametrize("cut", [r"regex:[a-z]+|\d", "none"])
+def test_tiktoken_is_measured_with_a_cut_that_keeps_all_text(cut: str) -> None:
+    tokenizer = bpe.train(
+        bpe.Corpus.from_text(TEXT), bpe.TrainingConfig(270, pretokenizer=cut)
+    ).tokenizer
+    (tiktoken,) = (one for one in encoders(tokenizer) if one.name == "tiktoken")
+    assert tiktoken.prepare()(LINE) == tokenizer.encode(LINE)
 
 
 def test_a_small_measurement_makes_three_calls_on_the_start_of_the_text() -> None:

@@ -128,6 +128,14 @@ def test_a_token_of_the_sample_run_has_words_and_lines() -> None:
     assert "alphabet" in origin_in_run(SAMPLE_RUN_ID, ids[b"e"]).sentence
 
 
+def test_a_token_made_before_the_words_joined_is_not_called_a_letter() -> None:
+    run = bpe.train(["of the cat, " * 20], bpe.TrainingConfig(270, superwords_from=264))
+    run_id = store_run(Trained("Words join", run, NOTHING))
+    before, after = run.tokenizer.merges[0].id, run.merges[0].id
+    assert "A merge from before" in origin_in_run(run_id, before).sentence
+    assert f"Merge 1 of {len(run.merges)}" in origin_in_run(run_id, after).sentence
+
+
 def test_a_note_explains_missing_lines() -> None:
     training = bpe.Corpus.from_text("hug hugs\nmug")
     run = bpe.train(training, bpe.TrainingConfig(258))

@@ -88,8 +88,9 @@ def word_steps(reading: OwnReading, encoder: Encoder, index: int) -> WordSteps:
 def origin_in_run(run_id: str, token_id: int) -> TokenOriginData:
     """Return the training words and lines in which a token of a run was made.
 
-    Raises what `load_run` raises, and FormatError if the training text kept with the run is
-    damaged.
+    Training may continue a tokenizer whose merges are not the run's: one extended, or the one whose
+    words join. Raises what `load_run` raises, and FormatError if the training text kept with the
+    run is damaged.
     """
     run = load_run(run_id).run
     tokenizer = run.tokenizer
@@ -101,12 +102,15 @@ def origin_in_run(run_id: str, token_id: int) -> TokenOriginData:
     if not origin.n_made:
         return TokenOriginData("It does not occur in the training text.", (), (), "")
     made_by = next((merge for merge in run.merges if merge.id == token_id), None)
-    source = (
-        "It is in the alphabet."
-        if made_by is None
-        else f"Merge {made_by.rank + 1:,} of {len(run.merges):,} made it from a pair that occurred "
-        f"{times(made_by.count or 0)}."
-    )
+    if made_by is not None:
+        source = (
+            f"Merge {made_by.rank + 1:,} of {len(run.merges):,} made it from a pair that occurred "
+            f"{times(made_by.count or 0)}."
+        )
+    elif any(merge.id == token_id for merge in tokenizer.merges):
+        source = "A merge from before this part of the training made it."
+    else:
+        source = "It is in the alphabet."
     words = "word" if origin.n_words == 1 else "distinct words"
     sentence = (
         f"{source} It occurred {times(origin.n_made)} in the training text, in "
