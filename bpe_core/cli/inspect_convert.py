@@ -93,6 +93,10 @@ def inspect(
     merges = loaded.merged_by
     click.echo(f"vocabulary      {loaded.vocab_size:,}")
     click.echo(f"merges          {len(merges.merges):,}")
+    if merges.table.removals:
+        removed = sorted(merges.table.removed)
+        shown = " ".join(map(write, removed[:n_merges])) + (" ..." if removed[n_merges:] else "")
+        click.echo(f"removed again   {counted(len(removed), 'token')} (PickyBPE): {shown}")
     click.echo(f"alphabet        {counted(len(merges.base_ids), merges.base[:-1])}")
     click.echo(f"pre-tokenizer   {merges.pretokenizer.name!r}")
     click.echo(f"end of word     {merges.end_of_word!r}")

@@ -369,8 +369,10 @@ def numbered(names: Iterable[str]) -> list[str]:
 
 
 def _ordinary_tokens(tokenizer: Encoder) -> frozenset[bytes]:
-    special = set(tokenizer.special_tokens.values())
-    return frozenset(token for id_, token in tokenizer.vocab.items() if id_ not in special)
+    left_out = set(tokenizer.special_tokens.values())
+    if tokenizer.merged_by is not None:
+        left_out |= tokenizer.merged_by.table.removed
+    return frozenset(token for id_, token in tokenizer.vocab.items() if id_ not in left_out)
 
 
 class VocabularyOverlap(NamedTuple):

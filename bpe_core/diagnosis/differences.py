@@ -12,7 +12,7 @@ is *no difference found*, with the number of texts.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -395,11 +395,16 @@ class _Pair:
 
     @cached_property
     def differences(self) -> MergeDifferences | None:
-        """How the merges differ; None if another library runs one of the two."""
+        """How the merges differ; None if merges alone do not say how one of the two encodes."""
         one, other = self.one.live, self.other.live
-        if one is None or other is None:
+        if one is None or other is None or self._remove_tokens:
             return None
         return MergeDifferences(one, other, self._should_stop)
+
+    @property
+    def _remove_tokens(self) -> bool:
+        owners = (side.merged_by for side in (self.one, self.other))
+        return any(own is not None and own.table.removals for own in owners)
 
     @cached_property
     def cuts(self) -> CutComparison | None:
@@ -523,6 +528,8 @@ class _Pair:
 
     def _search_merges(self, *, with_ids: bool) -> _Search:
         found = self.differences
+        if found is None and self._remove_tokens:
+            return _Search(why="Training removed tokens again (PickyBPE), so texts were tried.")
         if found is None:
             library = (self.one if self.one.live is None else self.other).encoder
             return _Search(why=f"{library.engine} runs one of them, so texts were tried.")
@@ -811,7 +818,7 @@ def _list_steps(steps: Sequence[tuple[str, str, str]]) -> str:
 
 
 def _compare_vocabularies(one: Encoder, other: Encoder) -> VocabularyChanges:
-    mine, theirs = one.vocab, other.vocab
+    mine, theirs = _tokens_left(one), _tokens_left(other)
     tokens, their_tokens = set(mine.values()), set(theirs.values())
     both = [id for id in mine if id in theirs]
     kept = sum(mine[id] == theirs[id] for id in both)
@@ -824,6 +831,13 @@ def _compare_vocabularies(one: Encoder, other: Encoder) -> VocabularyChanges:
         new=tuple(token for token in dict.fromkeys(theirs.values()) if token not in tokens),
         n_renumbered=len(shared - kept_tokens),
     )
+
+
+def _tokens_left(encoder: Encoder) -> Mapping[int, bytes]:
+    """Return the bytes of each id but those of tokens that training removed again."""
+    own = encoder.merged_by
+    removed: Collection[int] = () if own is None else own.table.removed
+    return {id: token for id, token in encoder.vocab.items() if id not in removed}
 
 
 def _compare_merges(differences: MergeDifferences) -> MergeChanges:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         Trained,
         to_encoder,
     )
-    from bpe_core.tokenizer.rank_merging import explain_word, merge_steps, merge_symbols
+    from bpe_core.tokenizer.rank_merging import explain_word, merge_in, merge_steps, merge_symbols
     from bpe_core.tokenizer.readings import DROPOUT, READERS, Reader, encode_by
     from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
     from bpe_core.tokenizer.segments import TokenColumns, columns_to_segments

@@ -192,6 +192,11 @@ def mixture(
             "The merges of this tokenizer are not known, so their order says nothing. Use a BPE "
             "tokenizer that BPE Explorer runs itself."
         )
+    if merged.table.removals:
+        raise ConfigError(
+            "Training removed tokens of this tokenizer again (PickyBPE), so its merges are not "
+            "the most frequent pairs in turn. Give one without removals."
+        )
     if merged.pretokenizer.cut == "superwords":
         raise ConfigError(
             "This tokenizer's first merges were learned within words and its later ones across "

@@ -39,7 +39,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from bpe_core.errors import BpeError
-from bpe_core.tokenizer import merge_symbols
+from bpe_core.tokenizer import merge_in
 from bpe_core.unicode import BETWEEN_CHARACTERS, are_whole_characters, list_entries
 
 if TYPE_CHECKING:
@@ -133,12 +133,16 @@ def find_unreachable(tokenizer: Tokenizer, should_stop: ShouldStop | None = None
         reason: Reason | None = "normalizer" if chains.is_always_changed(id) else None
         if id in tokenizer.table.removed:
             reason = "removed"
-        elif not tokenizer.table.removals:  # which no chain of merges knows
-            reason = reason or chains.obstacle_to(id)
+        else:
+            obstacle = chains.obstacle_to(id)
+            # No chain of merges knows removals, so it proves nothing about them.
+            if obstacle == "no-utf8" or not tokenizer.table.removals:
+                reason = reason or obstacle
         if reason is None and not any(
             _is_in_encoding(tokenizer, id, text) for text in chains.texts_with(id)
         ):
-            reason = "pre-tokenizer" if chains.is_always_cut(id) else None
+            is_cut = not tokenizer.table.removals and chains.is_always_cut(id)
+            reason = "pre-tokenizer" if is_cut else None
             if reason is None:
                 undecided.append(id)
         if reason is not None and _is_looked_up(tokenizer, id):
@@ -319,7 +323,7 @@ class TokenChains:
         return [first, *(other for other in others[:_MAX_NEIGHBOURS] if other != first)]
 
     def _ways(self, id: int) -> Iterator[tuple[int, int]]:
-        for entry, end in self._entries[id].items():
+        for entry, end in self._entries.get(id, {}).items():
             if (id, entry) in self._left and (id, end) in self._right:
                 yield entry, end
 
@@ -408,7 +412,7 @@ class TokenChains:
         return self._merged(self._spelled[left] + self._spelled[right]) == [left, right]
 
     def _merged(self, symbols: tuple[int, ...]) -> list[int]:
-        return merge_symbols(symbols, self._table.ranks, self._table.made)
+        return merge_in(self._table, symbols)
 
     def _without_marker(self, id: int) -> bytes:
         token = self._tokenizer.vocab[id]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import get_args
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
+from bpe_core.cli.commands import main
 from bpe_core.counting import lay_out
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import dumps, loads, run_to_bytes
@@ -19,6 +23,8 @@ from bpe_core.tokenizer import replace_all
 from bpe_core.trainers import GrowingVocabulary, train_picky_reference
 from bpe_core.types import Format, Pair, TrainingConfig
 from bpe_core.vocabulary import find_unreachable
+from ui.vocabulary import CountedText, inspect_vocabulary
+from ui.vocabulary.audit_section import list_findings
 
 configs = st.builds(
     TrainingConfig,
@@ -174,6 +180,49 @@ def test_what_reasons_about_merges_knows_of_removals() -> None:
     assert dict(find_unreachable(one).unreachable) == {3: "removed"}
     assert find_unreachable(other).unreachable == {}
     assert bpe.encode_by(one, "ababc", "fewest-tokens") == [0, 1, 4]
+
+
+def test_commands_know_of_removals(tmp_path: Path) -> None:
+    words = "hug pug bun thing nothing something other another reader number 1234 fortune merging"
+    draw = Random(1)
+    text = " ".join(draw.choices(words.split(), k=4_000))
+    (tmp_path / "text.txt").write_text(text)
+    tokenizer = bpe.train([text], vocab_size=300, picky=0.7).tokenizer
+    path = str(tmp_path / "mine.bpe.json")
+    tokenizer.save(path)
+    plain = bpe.train([text], vocab_size=300).tokenizer
+    n_removed = len(tokenizer.table.removed)
+    assert n_removed > 5
+
+    def run(*arguments: str) -> str:
+        result = CliRunner().invoke(main, arguments)
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        return result.output
+
+    shown = run("inspect", path)
+    assert f"removed again   {n_removed} tokens (PickyBPE): " in shown
+    assert "removed again" not in run("inspect", "gpt2")
+    names = {each["name"] for each in json.loads(run("check", path, "--json"))["findings"]}
+    assert names == {"unused-bytes"}  # not that rows are never trained, or undecided
+    found = json.loads(run("diff", path, path, "--json"))
+    assert (found["equal"], found["merges"]) == (True, None)
+    assert found["vocabulary"]["n_kept"] == tokenizer.vocab_size
+    gone = bpe.diff(tokenizer, plain).vocabulary.gone
+    assert not {tokenizer.vocab[id] for id in tokenizer.table.removed} & {*gone}
+    compared = json.loads(run("compare", str(tmp_path / "text.txt"), "-t", path, "--json"))
+    assert compared["n_shared"] == tokenizer.vocab_size - 1  # all but the special token
+    text_file = tmp_path / "text.txt"
+    samples = "--sample", f"a={text_file}", "--sample", f"b={text_file}"
+    assert "Training removed tokens" in run("mixture", path, *samples)
+    # On Vocabulary, they are a finding of their own.
+    inspection = inspect_vocabulary("Mine", tokenizer, CountedText("text", "the text"), None)
+    listed = list_findings(inspection, find_unreachable(tokenizer))
+    counts = {each.key: each.n for each in listed}
+    assert counts["removed"] == n_removed
+    assert counts["unreachable"] == 13  # bytes that UTF-8 has no use for
+    assert "undecided" not in counts
+    gpt2 = inspect_vocabulary("GPT-2", bpe.gpt2(), CountedText("text", "the text"), None)
+    assert "removed" not in {each.key for each in list_findings(gpt2, None)}
 
 
 @pytest.mark.parametrize(

@@ -197,6 +197,11 @@ FINDINGS: dict[FindingKey, tuple[str, str]] = {
         "Frequent when they were merged; later merges took all but 5% of their uses in the "
         "training text.",
     ),
+    "removed": (
+        "Taken out again",
+        "Training removed them once larger tokens had taken most of their uses (PickyBPE), so no "
+        "text encodes to them.",
+    ),
     "unreachable": ("Unreachable", "No text encodes to them."),
     "undecided": ("Undecided", "No text was found that encodes to them, but one may exist."),
     "partial": ("Partial UTF-8", "Their bytes are not whole characters."),
@@ -211,9 +216,14 @@ def ids_found(
     residues = ()
     if audit is not None and inspection.tokenizer is not None and inspection.text.run is not None:
         residues = find_residues(inspection.tokenizer, audit.uses)
+    removed: tuple[int, ...] = ()
+    if inspection.tokenizer is not None:
+        removed = tuple(sorted(inspection.tokenizer.table.removed))
     unreachable = undecided = None
     if reachability is not None:
-        unreachable = tuple(reachability.unreachable)
+        unreachable = tuple(
+            id for id, reason in reachability.unreachable.items() if reason != "removed"
+        )
         # A token used in this text is reachable, although the search could not decide it.
         undecided = tuple(
             id for id in reachability.undecided if audit is None or not audit.uses[id]
@@ -223,6 +233,7 @@ def ids_found(
         "never": audit and audit.never_used,
         "scaffolds": audit and audit.scaffolds,
         "residues": residues,
+        "removed": removed,
         "unreachable": unreachable,
         "undecided": undecided,
         "partial": tuple(partial.tolist()) if audit is None else audit.partial_utf8,
@@ -230,9 +241,10 @@ def ids_found(
 
 
 def list_findings(inspection: Inspection, reachability: Reachability | None) -> list[Finding]:
-    """Return the findings with their counts, without "undecided" or "residues" if there are none.
+    """Return the findings with their counts, without those that are rare if there are none.
 
-    Scaffolds and unreachable tokens are left out if the merges are not known.
+    Rare are removed and undecided tokens, and residues. Scaffolds and unreachable tokens are left
+    out if the merges are not known.
     """
     found = ids_found(inspection, reachability)
     without_merges = inspection.derivations is None
@@ -243,7 +255,7 @@ def list_findings(inspection: Inspection, reachability: Reachability | None) -> 
     return [
         Finding(key, name, notes[key], None if ids is None else len(ids))
         for (key, (name, _)), ids in zip(FINDINGS.items(), found.values(), strict=True)
-        if (key not in ("undecided", "residues") or ids)
+        if (key not in ("removed", "undecided", "residues") or ids)
         and not (without_merges and key in ("scaffolds", "unreachable"))
     ]
 

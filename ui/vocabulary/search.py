@@ -28,7 +28,9 @@ FIELDS = (
     "page",
 )
 """The names of the parameters in the address; in a record, a parameter at its default is empty."""
-FindingKey = Literal["never", "scaffolds", "residues", "unreachable", "undecided", "partial"]
+FindingKey = Literal[
+    "never", "scaffolds", "residues", "removed", "unreachable", "undecided", "partial"
+]
 MAX_SEARCH_LENGTH = 300
 _CHOICES: dict[str, tuple[str, ...]] = {
     "by": ("bytes", "regex"),
