@@ -131,9 +131,12 @@ def test_a_token_of_the_sample_run_has_words_and_lines() -> None:
 def test_a_token_made_before_the_words_joined_is_not_called_a_letter() -> None:
     run = bpe.train(["of the cat, " * 20], bpe.TrainingConfig(270, superwords_from=264))
     run_id = store_run(Trained("Words join", run, NOTHING))
-    before, after = run.tokenizer.merges[0].id, run.merges[0].id
-    assert "A merge from before" in origin_in_run(run_id, before).sentence
-    assert f"Merge 1 of {len(run.merges)}" in origin_in_run(run_id, after).sentence
+    before = [merge.id for merge in run.tokenizer.merges[: -len(run.merges)]]
+    sentences = [origin_in_run(run_id, id).sentence for id in before]
+    assert not any("alphabet" in sentence for sentence in sentences)
+    assert any("A merge from before" in sentence for sentence in sentences)
+    after = origin_in_run(run_id, run.merges[0].id).sentence
+    assert f"Merge 1 of {len(run.merges)}" in after
 
 
 def test_a_note_explains_missing_lines() -> None:
