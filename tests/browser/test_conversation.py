@@ -24,6 +24,10 @@ TEMPLATE = (
     "<|{{ m.role }}|>{{ m.content }}<|endoftext|>{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
+FITS = """(width) => {
+  const main = document.querySelector("[data-testid=stMain]");
+  return window.innerWidth === width && main.scrollWidth === main.clientWidth;
+}"""
 
 
 def test_tools_a_variable_and_markup_show_what_is_learned(tab: Page) -> None:
@@ -67,8 +71,7 @@ def test_tools_a_variable_and_markup_show_what_is_learned(tab: Page) -> None:
     for width in (390, 1440):
         tab.set_viewport_size({"width": width, "height": 1000})
         expect(mask).to_be_visible()
-        main = tab.get_by_test_id("stMain")
-        assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") == 0
+        tab.wait_for_function(FITS, arg=width)
         assert_no_label_is_cut(tab)
     # Ids that no text is cut into are shown next to those of their text.
     choose(tab, "Ids")
@@ -87,6 +90,5 @@ def test_tools_a_variable_and_markup_show_what_is_learned(tab: Page) -> None:
     for width in (390, 1440):
         tab.set_viewport_size({"width": width, "height": 1000})
         expect(drift).to_be_visible()
-        main = tab.get_by_test_id("stMain")
-        assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") == 0
+        tab.wait_for_function(FITS, arg=width)
     assert_no_traceback(tab)
