@@ -249,7 +249,7 @@ suite("how far to go", () => {
   });
 
   test("says when a vocabulary is too large, with what its last merges save", () => {
-    assert.equal(tooLargeSentence(far), "This is too large: its last 267 merges save 267 tokens seen, 24 unseen.");
+    assert.equal(tooLargeSentence(far), "This vocabulary is too large: its last 267 merges save 267 tokens seen, 24 unseen.");
     const expected = learned.find(({ text }) => text === data.seen);
     const lengthAt = (step) => expected.ends.find(([at]) => at === step)?.[2].length ?? far.unseen.counts[step];
     assert.deepEqual([expected.tokens_after[195] - expected.tokens_after[462], lengthAt(195) - lengthAt(462)], [267, 24]);

@@ -72,5 +72,5 @@ export function tooLargeSentence({ nMerges, onceFrom, seen, unseen }) {
   const n = nMerges - onceFrom;
   if (!n) return "";
   const [seenSaved, unseenSaved] = [seen, unseen].map(({ counts }) => counts[onceFrom] - counts[nMerges]);
-  return `This is too large: its last ${counted(n, "merge")} ${n === 1 ? "saves" : "save"} ${counted(seenSaved, "token")} seen, ${grouped(unseenSaved)} unseen.`;
+  return `This vocabulary is too large: its last ${counted(n, "merge")} ${n === 1 ? "saves" : "save"} ${counted(seenSaved, "token")} seen, ${grouped(unseenSaved)} unseen.`;
 }
