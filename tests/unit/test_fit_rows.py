@@ -207,6 +207,17 @@ def test_a_row_that_shared_rows_add_up_to_is_found_exactly(tmp_path: Path) -> No
     assert np.allclose(np.delete(sums, [4, 30]), 0, atol=1e-3)
     # No row is taken twice, not even where nothing is left of the target.
     assert len({*chosen[0].tolist()}) == 8
+    # The same rows by the ids that the base has for them; 38 and 39 are new there.
+    base_ids = {place: 1_000 - place for place in range(38)}
+    targets = {5_000: 39, 6_000: 38}
+    combined = transplanting.combine_shared(found, targets, base_ids, 8, lambda _, __, ___: None)
+    assert [*combined] == [5_000, 6_000]
+    for id, expected in (5_000, {4: 2, 30: -1}), (6_000, {4: 1}):
+        its = dict(zip(combined[id].ids.tolist(), combined[id].weights.tolist(), strict=True))
+        known = {base_ids[place]: weight for place, weight in expected.items()}
+        for base_id, weight in its.items():
+            assert weight == pytest.approx(known.pop(base_id, 0), abs=1e-3)
+        assert not known
 
 
 def test_the_command_takes_a_donor_and_says_what_it_lacks(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,13 @@ from numpy.typing import NDArray
 import bpe_core as bpe
 from bpe_core.comparison import differing_columns
 from bpe_core.tokenizer import boundaries
-from bpe_core.views import PackedTokens, pack_boundaries, pack_spans
+from bpe_core.views import (
+    PackedTokens,
+    learning_ribbon,
+    pack_boundaries,
+    pack_ribbon,
+    pack_spans,
+)
 from bpe_core.views.packing import Numbers, pack_numbers
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
@@ -164,3 +171,31 @@ def test_tokens_of_another_library_have_no_merges_or_pretokens() -> None:
     assert packed["table"]["special"] == [encoder.unknown_id]
     known = packed["table"]["ids"]
     assert packed["table"]["written"] == [encoder.written(token_id) for token_id in known]
+
+
+def test_the_ribbon_of_a_text_is_drawn_while_it_is_learned_if_its_ids_are_known() -> None:
+    text = "hug hugs, naïve 木 hugs " * 3
+    known: list[dict[str, Any]] = [
+        {},
+        {"pretokenizer": "cl100k", "special_tokens": ("<s>", "</s>")},
+        {"min_frequency": 2, "whole_characters": True},
+    ]
+    unknown: list[dict[str, Any]] = [
+        {"base": "characters"},
+        {"alphabet": "seen"},
+        {"end_of_word": "</w>"},
+        {"superwords_from": 262},
+        {"picky": 0.9},
+        {"parity": True},
+        {"pretokenizer": "whitespace"},
+    ]
+    for changes in known:
+        config = bpe.TrainingConfig(264, **changes)
+        run, ribbon = bpe.train([text], config), learning_ribbon(config, text)
+        assert ribbon is not None
+        assert ribbon.packed() == pack_ribbon(run.tokenizer.truncated(0), text)
+        ribbon.join([(merge.left, merge.right, merge.id) for merge in run.merges])
+        assert ribbon.packed() == pack_ribbon(run.tokenizer, text)
+    for changes in unknown:
+        assert learning_ribbon(bpe.TrainingConfig(264, **changes), text) is None, changes
+    assert learning_ribbon(bpe.TrainingConfig(264), "") is None
