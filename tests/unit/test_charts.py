@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bpe_core.models import RowFigures
 from bpe_core.runs import ParityHistory
 from tests.new_process import run_python
 from ui.look import (
@@ -26,6 +27,7 @@ from ui.look import (
     tokens_axis,
 )
 from ui.merge_loop.languages import lengths_chart, picks_ribbon
+from ui.vocabulary.rows_section import norms_by_uses
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 STEPS = np.array([0, 1, 2, 5, 10, 40], dtype=np.int64)
@@ -201,6 +203,23 @@ def test_the_languages_of_a_run_are_escaped_once_in_both_charts() -> None:
         (dots,) = [trace for trace in costs.data if "plain BPE" in str(trace.hovertemplate)]
         assert dict(zip(dots.text, dots.y, strict=True)) == dict(zip(shown, (8, 5), strict=True))
         assert all(f"<b>{name}</b>" in str(costs.to_dict()["layout"]) for name in shown)
+
+
+@both_themes
+def test_each_row_is_drawn_at_the_uses_of_its_token(theme: Theme) -> None:
+    # The last row is beyond the ids that the text has.
+    found = RowFigures(np.array([2, 5, 6, 9]), np.array([1.0, 0.1, 0.9, 0.2]), (9, 5), {}, {})
+    uses = np.array([0, 0, 250, 0, 0, 3, 0])
+    others, candidates = norms_by_uses(found, uses, theme).data[:2]
+    assert [*zip(others.customdata, others.y, others.x, strict=True)] == [
+        (250, 1.0, 250),
+        (0, 0.9, 0.5),
+    ]
+    assert [*zip(candidates.customdata, candidates.y, candidates.x, strict=True)] == [
+        (3, 0.1, 3),
+        (0, 0.2, 0.5),
+    ]
+    assert others.marker.color != candidates.marker.color
 
 
 @pytest.mark.parametrize("text", ["the", "日本", "naïve <b>", "", "12"])
