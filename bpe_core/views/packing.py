@@ -378,22 +378,31 @@ def first_bytes(text: str, most: int) -> str:
     return text[:most].encode()[:most].decode(errors="ignore")
 
 
-def ribbon_text(documents: Sequence[str]) -> str:
-    """Return how the documents of a text begin: as much as a ribbon of a few rows shows."""
-    beginnings = (text[:_RIBBON_BYTES] for text in documents[:_MAX_RIBBON_DOCUMENTS])
-    return first_bytes("".join(beginnings), _RIBBON_BYTES)
+def ribbon_text(documents: Sequence[str]) -> tuple[str, ...]:
+    """Return how the documents of a text begin: as much as a ribbon of a few rows shows.
 
-
-def pack_ribbon(tokenizer: Tokenizer, text: str) -> dict[str, object]:
-    """Return a text with its tokens as the player's last frame draws them.
-
-    `ids` and `lengths`, in bytes, are those of its tokens, and `made` says which of them a merge
-    made; text that is in no token has the id -1.
+    >>> ribbon_text(["hug", "", "pug"])
+    ('hug', 'pug')
     """
-    segments = tokenizer.segments(text)
+    beginnings: list[str] = []
+    n_left = _RIBBON_BYTES
+    for text in documents[:_MAX_RIBBON_DOCUMENTS]:
+        if beginning := first_bytes(text, n_left):
+            beginnings.append(beginning)
+            n_left -= len(beginning.encode())
+    return tuple(beginnings)
+
+
+def pack_ribbon(tokenizer: Tokenizer, *documents: str) -> dict[str, object]:
+    """Return documents in a row with their tokens as the player's last frame draws them.
+
+    As in training, no token spans two documents. `ids` and `lengths`, in bytes, are those of the
+    tokens, and `made` says which of them a merge made; text in no token has the id -1.
+    """
+    segments = [segment for text in documents for segment in tokenizer.segments(text)]
     made = {merge.id for merge in tokenizer.merges}
     return {
-        "text": text,
+        "text": "".join(documents),
         "ids": [-1 if segment.id is None else segment.id for segment in segments],
         "lengths": [segment.byte_end - segment.byte_start for segment in segments],
         "made": [segment.id in made for segment in segments],
@@ -411,11 +420,12 @@ class LearningRibbon:
     True
     """
 
-    def __init__(self, alphabet: Tokenizer, text: str) -> None:
-        self._text = text
+    def __init__(self, alphabet: Tokenizer, *documents: str) -> None:
+        self._text = "".join(documents)
         self._alphabet = alphabet.vocab
         self._words = [
             [(id, len(self._alphabet[id])) for id in alphabet.encode(word)]
+            for text in documents
             for word in alphabet.pretokenizer.split(text)
         ]
         self._note_pairs()
@@ -447,8 +457,8 @@ class LearningRibbon:
         }
 
 
-def learning_ribbon(config: TrainingConfig, text: str) -> LearningRibbon | None:
-    """Return the ribbon of a text before the first merge; None where a text does not say its ids.
+def learning_ribbon(config: TrainingConfig, *documents: str) -> LearningRibbon | None:
+    """Return the ribbon of documents before the first merge; None where their ids are not known.
 
     They are known before training if the alphabet is all bytes, the cut keeps all text, and merges
     are all that is learned.
@@ -468,8 +478,8 @@ def learning_ribbon(config: TrainingConfig, text: str) -> LearningRibbon | None:
         or changes_words
         or config.picky is not None
         or config.parity
-        or not text
-        or "".join(cut.split(text)) != text
+        or not documents
+        or any("".join(cut.split(text)) != text for text in documents)
     ):
         return None
     alphabet = Tokenizer(
@@ -478,7 +488,7 @@ def learning_ribbon(config: TrainingConfig, text: str) -> LearningRibbon | None:
         pretokenizer=config.pretokenizer,
         special_tokens=vocabulary.special_tokens,
     )
-    return LearningRibbon(alphabet, text)
+    return LearningRibbon(alphabet, *documents)
 
 
 def pack_merges(run: TrainingRun, start: int, stop: int, *, player: str) -> bytes:

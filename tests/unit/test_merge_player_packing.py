@@ -8,7 +8,14 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.adapting import extend
-from bpe_core.views import block_starts, own_words, pack_merges, pack_player, pack_ribbon
+from bpe_core.views import (
+    block_starts,
+    learning_ribbon,
+    own_words,
+    pack_merges,
+    pack_player,
+    pack_ribbon,
+)
 from bpe_core.views.packing import MAX_WORD_LENGTH, N_GIVEN, WHOLE_RUN
 
 HUG_WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
@@ -73,6 +80,18 @@ def test_the_end_holds_what_was_saved_and_by_which_merges(hug_run: bpe.TrainingR
         saved = [(a - b, -rank) for rank, (a, b) in enumerate(pairwise(lengths)) if a > b]
         most = sorted(saved, reverse=True)[:10]
         assert end["savers"] == [[-rank, n] for n, rank in most]
+
+
+def test_no_token_of_a_ribbon_spans_two_documents() -> None:
+    run = bpe.train(["hug hug hug"], bpe.TrainingConfig(258, special_tokens=()))
+    ids = [run.tokenizer.encode(text) for text in ("h", "ug")]
+    ribbon = pack_ribbon(run.tokenizer, "h", "ug")
+    assert (ribbon["text"], ribbon["ids"]) == ("hug", [*ids[0], *ids[1]])
+    assert run.tokenizer.encode("hug") != ribbon["ids"]
+    learned = learning_ribbon(run.config, "h", "ug")
+    assert learned is not None
+    learned.join([(merge.left, merge.right, merge.id) for merge in run.merges])
+    assert learned.packed() == ribbon
 
 
 def test_a_ribbon_covers_every_byte_of_its_text() -> None:

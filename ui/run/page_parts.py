@@ -323,20 +323,20 @@ def _row(download: Download, key: str) -> None:
 
 
 @cached()
-def _ribbon(run_id: str, beginning: str) -> dict[str, object] | None:
+def _ribbon(run_id: str, beginnings: tuple[str, ...]) -> dict[str, object] | None:
     """Return a text as a ribbon; None without a text, or if the tokenizer cannot encode it."""
-    if beginning:
+    if beginnings:
         with suppress(BpeError):
-            return pack_ribbon(load_run(run_id).run.tokenizer, beginning)
+            return pack_ribbon(load_run(run_id).run.tokenizer, *beginnings)
     return None
 
 
 def draw_run_ribbons(run_id: str, *others: tuple[str, Sequence[str]], key: str) -> None:
     """Draw how a run's text begins, and other documents under their names: a bar for each token."""
     seen = load_run(run_id).training_text
-    texts = [(_SEEN, "" if seen is None else ribbon_text(seen.corpus.documents))]
+    texts = [(_SEEN, () if seen is None else ribbon_text(seen.corpus.documents))]
     texts += [(name, ribbon_text(documents)) for name, documents in others]
-    drawn = [(name, _ribbon(run_id, beginning)) for name, beginning in texts]
+    drawn = [(name, _ribbon(run_id, beginnings)) for name, beginnings in texts]
     if ribbons := [(name, ribbon) for name, ribbon in drawn if ribbon is not None]:
         draw_ribbons(ribbons, key=key)
 

@@ -271,7 +271,7 @@ def train_and_store(
 
     ribbon = None
     if not isinstance(how, Extension):
-        ribbon = learning_ribbon(how, ribbon_text(training.documents))
+        ribbon = learning_ribbon(how, *ribbon_text(training.documents))
 
     def follow(progress: TrainingProgress) -> None:
         drawn = None
