@@ -51,7 +51,7 @@ _WORDS_SAMPLED = 1 << 16  # for the first threshold
 _NO_LIMIT = int(np.iinfo(np.int32).max)
 # Calling the kernel and reporting cost 10 microseconds, 0.05 % of this.
 _SECONDS_A_CALL = 0.02
-_MIN_PER_CALL, _MAX_PER_CALL = 16, 1 << 14
+MIN_PER_CALL, _MAX_PER_CALL = 16, 1 << 14
 # Later merges are faster, so calls grow; but no call's time says much about the next one's.
 _MAX_GROWTH = 2
 _SHORTEST = 1e-6  # seconds, where a coarse clock shows 0
@@ -144,7 +144,7 @@ class MergeWork(Generic[Log]):
     ) -> StopReason:
         """Learn until a stop condition is met or `should_stop` returns True."""
         reported = 0
-        a_call = _MIN_PER_CALL
+        a_call = MIN_PER_CALL
         while True:
             done = self.n_done
             if done == self._wanted:
@@ -160,7 +160,7 @@ class MergeWork(Generic[Log]):
             if status == merging.ENOUGH:
                 took = max(time.perf_counter() - started, _SHORTEST)
                 a_call = int(a_call * min(_MAX_GROWTH, _SECONDS_A_CALL / took))
-                a_call = max(_MIN_PER_CALL, min(_MAX_PER_CALL, a_call))
+                a_call = max(MIN_PER_CALL, min(_MAX_PER_CALL, a_call))
             elif (reason := self._continue_after(status)) is not None:
                 return reason
 
