@@ -31,12 +31,15 @@ def draw_lab(stored: StoredRun) -> None:
     own = chosen.encoder.merged_by
     # A normalizer is part of the pre-tokenizer, which every encoder here begins with.
     tokenizer = own if own is not None and own.pretokenizer.normalizer else chosen.encoder.plain
+    if tokenizer is not None and tokenizer.table.removals:
+        tokenizer = None
     if tokenizer is None:
-        why = (
-            "writes spaces as ▁ before it merges"
-            if own is not None
-            else f"is encoded by {chosen.encoder.engine}, so its merges are not known here"
-        )
+        if own is None:
+            why = f"is encoded by {chosen.encoder.engine}, so its merges are not known here"
+        elif own.table.removals:
+            why = "takes tokens out again while it encodes"
+        else:
+            why = "writes spaces as ▁ before it merges"
         st.info(
             f"{plain_markdown(chosen.name)} {why}, and other encoders cannot run it. Choose "
             "another tokenizer."

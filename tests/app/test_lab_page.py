@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import bpe_core as bpe
 from bpe_core.corpus import load_sample
 from bpe_core.lab import LabOrder
 from bpe_core.published import VARIABLE
 from bpe_core.tokenizer import gpt2
 from tests.app.pages import in_address, press
+from tests.app.stored import store
 from tests.app.training import draw_after
 from tests.oracles import TOKENIZERS
 from tests.waiting import OfKind, wait_until
@@ -39,6 +41,20 @@ def test_a_tokenizer_that_merges_across_words_is_not_measured_but_trainers_are(
     app = open_app("lab", lab_text="Your text", text=SHORT, **{"with": "mistral-7b"})
     app.segmented_control(key="lab_tokenizer").set_value("Mistral 7B").run()
     assert any("writes spaces as ▁ before it merges" in info.value for info in app.info)
+    assert_only_trainers_are_measured(app)
+
+
+def test_a_tokenizer_that_takes_tokens_out_again_is_not_measured(
+    open_app: Callable[..., AppTest],
+) -> None:
+    run = bpe.train(["the and then and there and hand band land sand "], vocab_size=280, picky=0.6)
+    assert run.tokenizer.table.removals
+    app = open_app("lab", lab_text="Your text", text=SHORT, run=store(run))
+    assert any("takes tokens out again while it encodes" in info.value for info in app.info)
+    assert_only_trainers_are_measured(app)
+
+
+def assert_only_trainers_are_measured(app: AppTest) -> None:
     labels = [button.label for button in app.button]
     assert "Measure trainers" in labels
     assert "Measure encoders" not in labels

@@ -18,9 +18,9 @@ from tests.waiting import OfKind, wait_until
 from ui.adapt import in_background
 from ui.adapt.adapting_process import HELD_OUT, TRAINING, judged
 from ui.adapt.files_part import files_label, without_folders
-from ui.adapt.gain_parts import count_cut_rows
 from ui.adapt.new_tokens import list_new_tokens, token_rows, tokens_csv
 from ui.adapt.replace_mode import gone_for_good
+from ui.run import rows_of_cuts
 from ui.storage import StoredRun
 
 
@@ -81,8 +81,15 @@ def test_the_rows_and_size_of_a_cut_are_those_of_its_tokenizer() -> None:
     assert n > 1
     for kept in range(n + 1):
         cut = run.truncated(kept)
-        assert count_cut_rows(run, kept) == embedding_rows(cut)
+        assert rows_of_cuts(run)[kept] == embedding_rows(cut)
         assert run.tokenizer.vocab_size - (n - kept) == cut.vocab_size
+
+
+def test_tokens_that_were_taken_out_again_keep_their_rows() -> None:
+    run = bpe.train(["the and then and there and hand band land sand "], vocab_size=280, picky=0.6)
+    assert run.tokenizer.table.removals
+    assert rows_of_cuts(run)[-1] == embedding_rows(run.tokenizer) > run.tokenizer.vocab_size
+    assert len(rows_of_cuts(run)) == len(run.merges) + 1
 
 
 # An adapted tokenizer is judged by held-out text, or else by the training text

@@ -15,7 +15,6 @@ from ui.adapt.gain_parts import (
     Gain,
     base_name,
     choose_general,
-    count_cut_rows,
     domain_gain,
     draw_advice,
     draw_gain_costs,
@@ -40,7 +39,7 @@ from ui.components import verdict
 from ui.corpus import begin_training, choose_corpus, show_corpus
 from ui.host import fragment
 from ui.look import counted, definitions, plain_markdown
-from ui.run import show_failure, training_outcome, watch_training
+from ui.run import rows_of_cuts, show_failure, training_outcome, watch_training
 from ui.shell import FieldLimits, action_row, address, show_missing, whole_number, workspace
 from ui.storage import Extension, StoredRun, extended_title
 from ui.tokenizers import shelf
@@ -339,5 +338,5 @@ def _draw_costs(stored: StoredRun, cut: Cut) -> None:
         cut.domain,
         cut.general,
         steps,
-        [count_cut_rows(stored.run, step) for step in steps],
+        rows_of_cuts(stored.run)[list(steps)].tolist(),
     )

@@ -20,9 +20,8 @@ from bpe_core.adapting import (
     KindGain,
     advise_size,
     count_after_new_tokens,
-    list_new_ids,
 )
-from bpe_core.comparison import IntervalWords, Usage, describe_interval, embedding_rows
+from bpe_core.comparison import IntervalWords, Usage, describe_interval
 from bpe_core.corpus import Corpus, load_sample
 from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import Tokenizer
@@ -113,20 +112,6 @@ class Gain:
         if self.sizes is not None:
             start, stop = self.sizes[start], self.sizes[stop]
         return Further(start, stop, gain, are_last)
-
-
-def count_cut_rows(run: TrainingRun, kept: int) -> int:
-    """Return the embedding rows of a base with a run's first `kept` new tokens, gaps included.
-
-    >>> from bpe_core.adapting import extend
-    >>> from bpe_core.tokenizer import gpt2
-    >>> run = extend(gpt2(), Corpus.from_text("hugging hugging"), n_tokens=2)
-    >>> [count_cut_rows(run, kept) for kept in (0, 2)]
-    [50257, 50259]
-    """
-    # Cutting the tokenizer instead would build it: 0.15 s for GPT-2's vocabulary.
-    base = run.truncated(0) if run.given_base is None else run.given_base
-    return max(embedding_rows(base), *(id + 1 for id in list_new_ids(run)[:kept]), 0)
 
 
 def domain_gain(stored: StoredRun) -> Gain:

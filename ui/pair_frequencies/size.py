@@ -17,7 +17,7 @@ from ui.components import ChartPicture, FigureRow, figure_table
 from ui.corpus import ask_for_files
 from ui.host import cached, fragment
 from ui.look import CONFIG, charts, counted, file_stem, tooltip
-from ui.run import Cell, csv_table, draw_figure, offer_csv, offer_pictures, results
+from ui.run import Cell, csv_table, draw_figure, offer_csv, offer_pictures, results, rows_of_cuts
 from ui.shell import address, frame, workspace
 from ui.storage import StoredRun, load_run
 from ui.tokenizers import COSTS_SAY, ask_for_rates, embedding_table_rows, text_rows, window_rows
@@ -60,13 +60,11 @@ class Sizes:
     second_name: str
 
 
-def _draw_costs(
-    stored: StoredRun, vocab_size: NDArray[np.int64], kept: int, other: OtherText | None
-) -> None:
+def _draw_costs(stored: StoredRun, kept: int, other: OtherText | None) -> None:
     """Draw the fields, and the costs of the run cut at `kept` merges next to the whole run."""
     st.subheader("What this size costs", anchor=False, help=_COSTS_HELP)
     rates = ask_for_rates()
-    sizes = _sizes(stored, vocab_size, other)
+    sizes = _sizes(stored, other)
     names = [f"Cut at {counted(kept, 'merge')}", "Whole run"]
     rows = cost_rows(sizes, kept, rates)
     if sizes.second is not None:
@@ -131,7 +129,7 @@ def costs_csv(sizes: Sizes, rates: Rates) -> bytes:
     return csv_table(COST_COLUMNS, rows)
 
 
-def _sizes(stored: StoredRun, vocab_size: NDArray[np.int64], other: OtherText | None) -> Sizes:
+def _sizes(stored: StoredRun, other: OtherText | None) -> Sizes:
     if other is not None:
         second, corpus, name = other.tokens_after, other.corpus, "your text"
     else:
@@ -139,7 +137,7 @@ def _sizes(stored: StoredRun, vocab_size: NDArray[np.int64], other: OtherText | 
     if not corpus.n_bytes:
         second = None
     return Sizes(
-        embedding_rows=vocab_size,
+        embedding_rows=rows_of_cuts(stored.run)[-len(stored.run.merges) - 1 :],
         training=stored.run.tokens_after,
         second=second,
         second_bytes=corpus.n_bytes,
@@ -217,7 +215,7 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
             ],
             key="size_pictures",
         )
-    _draw_costs(stored, curves.vocab_size, kept, other)
+    _draw_costs(stored, kept, other)
 
 
 def _held_out_words(stored: StoredRun, other: OtherText | None) -> tuple[str, str, str]:

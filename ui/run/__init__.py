@@ -37,6 +37,13 @@ if TYPE_CHECKING:
         watch_training,
         zipped,
     )
-    from ui.run.results import LifePicture, RunCurves, first_step, keep_step, run_curves
+    from ui.run.results import (
+        LifePicture,
+        RunCurves,
+        first_step,
+        keep_step,
+        rows_of_cuts,
+        run_curves,
+    )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)
