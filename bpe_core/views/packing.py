@@ -478,7 +478,7 @@ def learning_ribbon(config: TrainingConfig, *documents: str) -> LearningRibbon |
         or changes_words
         or config.picky is not None
         or config.parity
-        or not documents
+        or not any(documents)
         or any("".join(cut.split(text)) != text for text in documents)
     ):
         return None

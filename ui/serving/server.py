@@ -115,7 +115,8 @@ async def lifespan(_: object) -> AsyncGenerator[None]:
     seconds = round(time.monotonic() - started, 3)
     event("server_started", seconds=seconds, kernels_compiled=kernels_are_compiled())
     closing = asyncio.create_task(close_regularly())
-    keep_downloads(runtime.get_instance().media_file_mgr)
+    if runtime.exists():  # not where nothing but this is run
+        keep_downloads(runtime.get_instance().media_file_mgr)
     yield
     closing.cancel()
     event("server_stopped", seconds=round(time.monotonic() - started, 3))
