@@ -100,7 +100,7 @@ def test_the_forms_say_how_large_the_vocabulary_is_and_that_nothing_is_held_out(
 ) -> None:
     app = choose(open_app(), source="Weighted words", preset="Classroom")
     # b g h n p s u, the marker, and 15 merges, more than the words have pairs for.
-    assert "= 7 characters + 1 end-of-word marker + room for 15 merges" in page_text(app)
+    assert "= 7 characters + 1 end-of-word marker + room for 15" in page_text(app)
     assert "Too little text to hold any back." in page_text(app)
     assert list(bars(app, 0)["By script, in characters"]) == ["Training text"]
     app.button(key="reset").click().run()

@@ -134,15 +134,16 @@ def size_sentence(size: int, start: Start, found: LargestSize | None = None) -> 
 
     >>> start = Start("bytes", 256, 1, 0)
     >>> print(size_sentence(4_096, start, LargestSize(343, is_exact=True)))
-    Join the most frequent pair **86 times**; then no pair is left. :gray[Vocabulary size \
-**4,096** = 256 bytes + 1 special + room for 3,839 merges]
+    Join the most frequent pair **86 times**. :gray[Vocabulary size **4,096** = 256 bytes + \
+1 special + room for 3,839]
     """
     n_merges = size - start.total
     joined, merges = f"**{counted(n_merges, 'time')}**.", counted(n_merges, "merge")
     if found is not None and found.size < size:
         n_found = counted(max(0, found.size - start.total), "time")
         most = "" if found.is_exact else "at most "
-        joined, merges = f"**{most}{n_found}**; then no pair is left.", f"room for {merges}"
+        # Short, because a second line would move the button below when a text is pasted.
+        joined, merges = f"**{most}{n_found}**.", f"room for {n_merges:,}"
     parts = " + ".join([*start.parts, merges])
     return f"Join the most frequent pair {joined} :gray[Vocabulary size **{size:,}** = {parts}]"
 
