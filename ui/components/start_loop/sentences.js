@@ -27,7 +27,7 @@ export function mergeSentence(run, step) {
     @param {LearnedRun} run */
 export function legend({ frequent, tokens }) {
   // A mark that begins a piece, or follows the space that does, was cut off its letter.
-  const isCutOff = frequent.some(({ base }) => /^ ?\p{M}/u.test(base.slice(0, 2).map((id) => tokens[Number(id)]).join("")));
+  const isCutOff = frequent.some(({ base }) => /^\s?\p{M}/u.test(base.slice(0, 2).map((id) => tokens[Number(id)]).join("")));
   const cut = isCutOff
     ? "GPT-2’s rule cuts words too: vowel signs and other marks come off their letters. No merge crosses a gap."
     : "GPT-2’s rule cuts the text into words, and no merge crosses a gap.";
