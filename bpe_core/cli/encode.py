@@ -416,15 +416,12 @@ def _print_drift(
     opened: NamedEncoder, template: ChatTemplate | None, name: str, *, as_json: bool
 ) -> None:
     """Print where the ids on each line differ from those that their text is encoded to."""
-    from bpe_core.tokenizer import find_drift
+    from bpe_core.tokenizer import find_drift, listed_ids
 
     n_lines, n_drifted = 0, 0
     for number, value in enumerate(_json_lines(name), start=1):
-        ids = value
-        if isinstance(value, dict):
-            row = cast("dict[str, Any]", value)
-            ids = row.get("input_ids", row.get("ids"))
-        if not isinstance(ids, list):
+        ids = listed_ids(value)
+        if ids is None:
             raise ChatTemplateError(
                 f"Row {number:,} of {name} has no ids. Expected a JSON list of ids on each line, "
                 "or an object with input_ids."

@@ -18,7 +18,13 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.tokenizer.chat_report import ChatReport, Drift, find_drift, report_chats
+    from bpe_core.tokenizer.chat_report import (
+        ChatReport,
+        Drift,
+        find_drift,
+        listed_ids,
+        report_chats,
+    )
     from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
     from bpe_core.tokenizer.conversation import (
         READING,

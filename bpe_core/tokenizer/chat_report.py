@@ -222,6 +222,20 @@ class Drift(NamedTuple):
     """Whose turn it is in, by the template; "" if that is not known."""
 
 
+def listed_ids(row: object) -> list[object] | None:
+    """Return the ids that a row of data lists, itself or as `input_ids` or `ids`; None without any.
+
+    What is listed is not checked: `find_drift` does that.
+
+    >>> listed_ids([71, 82]), listed_ids({"input_ids": [71]}), listed_ids({"text": "hug"})
+    ([71, 82], [71], None)
+    """
+    if isinstance(row, dict):
+        named = cast("dict[str, object]", row)
+        row = named.get("input_ids", named.get("ids"))
+    return cast("list[object]", row) if isinstance(row, list) else None
+
+
 def find_drift(
     ids: Sequence[int], encoder: Encoder, template: ChatTemplate | None = None
 ) -> list[Drift]:

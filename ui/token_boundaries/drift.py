@@ -13,7 +13,7 @@ import streamlit as st
 
 from bpe_core.chat import ChatTemplate
 from bpe_core.errors import BpeError, ChatTemplateError
-from bpe_core.tokenizer import Drift, Encoder, find_drift
+from bpe_core.tokenizer import Drift, Encoder, find_drift, listed_ids
 from ui.corpus import MAX_CHARACTERS
 from ui.host import cached
 from ui.look import counted, plain_markdown, token_label
@@ -94,11 +94,8 @@ def read_sequences(text: str) -> list[list[int]]:
 
 
 def _ids_of(value: object, line: int) -> list[int]:
-    if isinstance(value, dict):
-        row = cast("dict[str, object]", value)
-        value = row.get("input_ids", row.get("ids"))
-    listed = cast("list[object]", value) if isinstance(value, list) else [None]
-    if any(type(each) is not int for each in listed):
+    listed = listed_ids(value)
+    if listed is None or any(type(each) is not int for each in listed):
         raise ChatTemplateError(
             f"Line {line:,} has no ids. Expected a list of whole numbers, or an object that has it "
             "as input_ids."
