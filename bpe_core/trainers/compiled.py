@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from itertools import product
@@ -94,7 +95,7 @@ def learn_merges(
     return work.learned(merges, stop_reason)
 
 
-class MergeWork(Generic[Log]):
+class MergeWork(ABC, Generic[Log]):
     """The arrays that a training's kernel works on, and the loop that calls it."""
 
     def __init__(
@@ -164,13 +165,13 @@ class MergeWork(Generic[Log]):
             elif (reason := self._continue_after(status)) is not None:
                 return reason
 
+    @abstractmethod
     def _call_kernel(self, until: int) -> int:
         """Learn until there are `until` merges, or return why not."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _continue_after(self, status: int) -> StopReason | None:
         """Do what the kernel needs to go on, or return why training ends."""
-        raise NotImplementedError
 
 
 class _Work(MergeWork[MergeLog]):
