@@ -89,11 +89,11 @@ def train_parity(
     if development is not None:
         counts = (each.pretokens for each in measured)
         measured_rows = [lay_out_pretokens(each, config.base, base_ids) for each in counts]
-    watch.report(0, sum(row.n_symbols for row in rows), 0)
+    n_symbols = sum(row.n_symbols for row in rows)
+    watch.report(0, n_symbols, 0)
     learned = learn_parity(rows, measured_rows, vocabulary, config, rule, watch.look)
     counted_all = not watch.stopped or learned.merges.merges
     pooled, joined_at = _pool([each.pretokens for each in words], learned.merges)
-    n_symbols = sum(row.n_symbols for row in rows)
     counts_after = n_symbols - np.append(0, np.cumsum(learned.merges.tokens_saved))
     run = TrainingRun(
         tokenizer=Tokenizer(
