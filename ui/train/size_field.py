@@ -293,7 +293,11 @@ def _moved(key: str, moves: int, place: int, size: float) -> dict[str, str | flo
 
 def _moves() -> int:
     """Return how often the slider was moved by a number typed or a name pressed."""
-    return int(workspace.widget_number(_MOVES) or 0)
+    return _count(_MOVES)
+
+
+def _count(key: str) -> int:
+    return int(workspace.widget_number(key) or 0)
 
 
 def _slider_key(key: str, moves: int) -> str:
@@ -306,14 +310,13 @@ def _exact_key(key: str, moves: int, place: int) -> str:
 
 
 def _amount_key() -> str:
-    turns = int(workspace.widget_number(_AMOUNT_TURNS) or 0)
+    turns = _count(_AMOUNT_TURNS)
     return "settings_amount" + (f"_{turns}" if turns else "")
 
 
 def _draw_amounts_anew() -> None:
     """Give the names of sizes another key, because their old choice may be sent once more."""
-    turns = int(workspace.widget_number(_AMOUNT_TURNS) or 0)
-    workspace.set_widget(_AMOUNT_TURNS, turns + 1)
+    workspace.set_widget(_AMOUNT_TURNS, _count(_AMOUNT_TURNS) + 1)
 
 
 def _nearest(sizes: Sequence[int], value: float) -> int:
