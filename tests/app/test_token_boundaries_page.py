@@ -242,12 +242,24 @@ TOOLS_TEMPLATE = (
 )
 
 
+def keep_with_tools(tokenizer_json: bytes) -> str:
+    """Return the key of a kept tokenizer whose chat template reads tools."""
+    config = json.dumps({"chat_template": TOOLS_TEMPLATE}).encode()
+    files = {"tokenizer.json": tokenizer_json, "tokenizer_config.json": config}
+    return keep_tokenizer(files, None, open_files(files))
+
+
+def mask_of(app: AppTest) -> str:
+    """Return what is learned from and what is not, as HTML."""
+    bodies = [each.proto.body for each in app.get("html")]
+    (mask,) = [body for body in bodies if "class='chat-mask' tabindex" in body]
+    return mask
+
+
 def test_an_example_with_tools_is_rendered_and_what_is_learned_is_shown(
     open_app: OpenApp, tokenizer_json: bytes
 ) -> None:
-    config = json.dumps({"chat_template": TOOLS_TEMPLATE}).encode()
-    files = {"tokenizer.json": tokenizer_json, "tokenizer_config.json": config}
-    key = keep_tokenizer(files, None, open_files(files))
+    key = keep_with_tools(tokenizer_json)
     choices = {"part": "Conversation", "with": f"file-{key}", "tokenizer": "tokenizer.json"}
     app = open_app("token_boundaries", **choices)
     app.selectbox(key="chat_example").set_value("Tools").run()
@@ -256,21 +268,13 @@ def test_an_example_with_tools_is_rendered_and_what_is_learned_is_shown(
     assert view(app)["text"].startswith("[weather]calm<|user|>")
     (learned,) = [each.value for each in app.markdown if "learns to write" in each.value]
     assert learned.endswith("; 0 faults.")
-    (mask,) = [
-        each.proto.body
-        for each in app.get("html")
-        if "class='chat-mask' tabindex" in each.proto.body
-    ]
+    mask = mask_of(app)
     said = re.findall("<span class='learned'>(.*?)</span>", mask)
     assert "".join(said) == "&lt;|endoftext|&gt;Yes, it rains.&lt;|endoftext|&gt;"
     given = app.text_area(key="chat_json")
     given.set_value('[{"role": "user", "content": "é"}, {"role": "assistant", "content": "é🙂漢"}]')
     app.run()
-    (mask,) = [
-        each.proto.body
-        for each in app.get("html")
-        if "class='chat-mask' tabindex" in each.proto.body
-    ]
+    mask = mask_of(app)
     assert "\N{REPLACEMENT CHARACTER}" not in mask
     said = re.findall("<span class='learned'>(.*?)</span>", mask)
     assert "".join(said) == "é🙂漢&lt;|endoftext|&gt;"
@@ -289,9 +293,7 @@ def test_an_example_with_tools_is_rendered_and_what_is_learned_is_shown(
 def test_ids_that_drift_are_shown_with_both_cuts_and_whose_turn_it_was(
     open_app: OpenApp, tokenizer_json: bytes
 ) -> None:
-    config = json.dumps({"chat_template": TOOLS_TEMPLATE}).encode()
-    files = {"tokenizer.json": tokenizer_json, "tokenizer_config.json": config}
-    key = keep_tokenizer(files, None, open_files(files))
+    key = keep_with_tools(tokenizer_json)
     choices = {"part": "Conversation", "with": f"gpt2,file-{key}", "tokenizer": "GPT-2"}
     app = open_app("token_boundaries", **choices)
     app.segmented_control(key="chat_view").set_value("Ids").run()
