@@ -7,10 +7,10 @@ import io
 import json
 import math
 import os
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -77,8 +77,10 @@ _SPECIAL: Final = str.maketrans(
     }
 )
 CLEAR_SAVING: Final = 1.0
-"""Without an interval, a further saving of less than this many per cent is not worth its tokens."""
+"""A larger vocabulary is worth its tokens if it saves this many per cent for each doubling."""
 
+_SMALL: Final = 0.1
+"""Per cents below it are written with two decimal places, as their intervals are."""
 _MANY_TIMES: Final = 10
 """Ratios above it are written without a decimal place."""
 
@@ -158,9 +160,10 @@ class Experiment:
         """The sentence that says which tokenizer to take, and why not a larger one.
 
         Of the settings apart from the size, those are taken whose largest vocabulary needs the
-        fewest tokens. Of their sizes, the smallest is taken from which the next one saves less than
-        the interval of its own figure leaves open, to either side; without an interval, less than
-        1 %.
+        fewest tokens. Of their sizes, the smallest is taken from which twice as many tokens may
+        save less than 1 %, by the paired interval, or do without one. The size compared with is
+        the next that is at least twice as large, or the largest; the limit is scaled to the
+        doublings between, so it does not matter how finely sizes are laid.
 
         New tokenizers and each base that is extended have a sentence of their own, because a
         vocabulary of another order of size needs fewer tokens whatever else is true of it.
@@ -168,12 +171,11 @@ class Experiment:
         text in no token costs none.
         """
         first, *others = self._choices
-        size = self.rows[first[0]].figures["vocab_size"]
         sentences = [self._sentence(*first)]
         for place, following in others:
             sentences.append(self._sentence(place, following, is_first=False))
             part = self.saving(place, first[0])
-            times = self.rows[place].figures["vocab_size"] / size
+            times = self._size(place) / self._size(first[0])
             sentences.append(
                 f"It takes {signed(part.percent_fewer)} tokens than the first, with "
                 f"{times:,.{0 if times > _MANY_TIMES else 1}f} times the vocabulary."
@@ -194,26 +196,34 @@ class Experiment:
             start = f"If you extend {base} instead, take {size}"
         start += self._named(row)
         smaller = self._sizes(row)[: self._sizes(row).index(place)]
+        halves = [each for each in smaller if 2 * self._size(each) <= self._size(place)]
         if following is not None:
-            more = self.rows[following].figures["vocab_size"] - row.figures["vocab_size"]
+            more = self._size(following) - self._size(place)
             part = self.saving(following, place)
-            margin = self._margin(place)
-            within = (
-                f"within the interval (±{margin:.1f}%)"
-                if margin is not None
-                else "and there are too few documents for an interval"
+            digits = 2 if abs(part.percent_fewer) < _SMALL else 1
+            saves = (
+                f"save {part.percent_fewer:.{digits}f}% more"
+                if part.percent_fewer >= 0
+                else f"take {signed(part.percent_fewer, digits)} tokens"
             )
-            return f"{start}: a further {more:,} save {part.percent_fewer:.1f}% more, {within}."
+            limit = f"less than {CLEAR_SAVING:.0f}% per doubling"
+            if not part.has_interval:
+                why = f", {limit}; there are too few documents for an interval"
+            elif part.high < self._worth(place, following):
+                why = f" ({part.interval_words}), {limit}"
+            else:
+                why = f" ({part.interval_words}), and {limit} is within the interval"
+            return f"{start}: a further {more:,} {saves}{why}."
         family = [each.figures for each in self.rows if each.family == row.family]
         if any(figures["stop_reason"] != "vocab-size" for figures in family):
             return f"{start}: the corpus fills no larger vocabulary."
         if smaller:
-            part = self.saving(place, smaller[-1])
-            fewer = self.rows[smaller[-1]].figures["vocab_size"]
+            other = halves[-1] if halves else smaller[0]
+            part = self.saving(place, other)
             interval = f" ({part.interval_words})" if part.interval_words else ""
             return (
                 f"{start}, the largest that was tried: it takes {signed(part.percent_fewer)} "
-                f"tokens than {fewer:,}{interval}, so try larger ones too."
+                f"tokens than {self._size(other):,}{interval}, so try larger ones too."
             )
         return f"{start}, the only size that was tried: try others, to see what they save."
 
@@ -239,13 +249,23 @@ class Experiment:
         best = min(
             whole or largest.values(), key=lambda place: self.rows[place].figures["n_tokens"]
         )
-        sizes = self._sizes(self.rows[best])
-        for place, following in pairwise(sizes):
-            margin = self._margin(place)
+        places = self._sizes(self.rows[best])
+        sizes = [*map(self._size, places)]
+        for place, size in zip(places[:-1], sizes, strict=False):
+            following = places[min(bisect_left(sizes, 2 * size), len(places) - 1)]
             part = self.saving(following, place)
-            if part.percent_fewer < (CLEAR_SAVING if margin is None else margin):
+            least = part.low if part.has_interval else part.percent_fewer
+            if least < self._worth(place, following):
                 return place, following
-        return sizes[-1], None
+        return places[-1], None
+
+    def _worth(self, place: int, following: int) -> float:
+        """Return how many per cent a larger row must save: 1 % for each doubling between."""
+        doublings = math.log2(self._size(following) / self._size(place))
+        return 100 * (1 - (1 - CLEAR_SAVING / 100) ** doublings)
+
+    def _size(self, place: int) -> int:
+        return self.rows[place].figures["vocab_size"]
 
     def _by_size(self) -> list[tuple[int, ExperimentRow]]:
         return sorted(enumerate(self.rows), key=lambda each: each[1].figures["vocab_size"])
@@ -257,12 +277,6 @@ class Experiment:
             if each.family == row.family:
                 sizes.setdefault(each.figures["vocab_size"], place)
         return list(sizes.values())
-
-    def _margin(self, place: int) -> float | None:
-        """Return half the interval of a row's bytes per token, in per cent; None without one."""
-        row = self.rows[place].figures
-        low, high = row["bytes_per_token_low"], row["bytes_per_token_high"]
-        return None if low is None else 50 * (high - low) / row["bytes_per_token"]
 
     def _named(self, row: ExperimentRow) -> str:
         """Return the settings of a row that others do not share, after " with "."""

@@ -9,8 +9,9 @@ import signal
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ import bpe_core as bpe
 from bpe_core.comparison import compute_gain
 from bpe_core.comparison.measurement import renyi_efficiency
 from bpe_core.corpus import parallel_texts
-from bpe_core.experiments import Training
+from bpe_core.experiments import ExperimentRow, Training
 from bpe_core.experiments.table import MEASURED_ON_THE_MACHINE
 from tests.commands import run
 from tests.foreign_models import described, library_encoder, word_piece
@@ -404,7 +405,7 @@ corpora = {a = "texts.jsonl", b = "texts.jsonl"}
         bpe.experiment(settings, {"a": texts(), "b": texts()}, bases={"mine": other})
 
 
-def test_the_answer_takes_the_smallest_size_within_the_interval(tmp_path: Path):
+def test_the_answer_names_a_row_and_each_base_has_its_own(tmp_path: Path):
     experiment = found()
     row = experiment.rows[experiment.recommended]
     assert f"{row.figures['vocab_size']:,} tokens" in experiment.answer
@@ -437,6 +438,101 @@ def test_the_answer_takes_the_smallest_size_within_the_interval(tmp_path: Path):
     assert [each["vocab_size"] for each in sizes] == sorted(each["vocab_size"] for each in sizes)
     bits = [each["bits_per_byte"] for each in sizes]
     assert bits == sorted(bits, reverse=True)
+
+
+def laid(
+    sizes: Sequence[int], saves: Callable[[float], float], n_units: int, unlike: float
+) -> bpe.Experiment:
+    """Return an experiment with rows of these sizes; a doubling from v on saves `saves(v)` %.
+
+    Units are of many lengths, compress unlike each other by the share `unlike`, and save by it too.
+    """
+    draw = np.random.default_rng(1)
+    n_bytes = (draw.lognormal(12, 1, n_units)).astype(np.int64)
+    level, gain = 1 + unlike * draw.uniform(-1, 1, (2, n_units))
+    left, at = {256.0: 0.0}, 256.0
+    while at < max(sizes):  # the logarithm of the tokens left, by small steps of the size
+        left[at * 2**0.01] = left[at] + 0.01 * np.log1p(-saves(at) / 100)
+        at *= 2**0.01
+    rows: list[ExperimentRow] = []
+    for size in sizes:
+        tokens = n_bytes / 2 * level * np.exp(np.interp(size, [*left], [*left.values()]) * gain)
+        figures = {
+            "vocab_size": size,
+            "n_tokens": int(tokens.astype(np.int64).sum()),
+            "bytes_lost": 0,
+            "stop_reason": "vocab-size",
+        }
+        own = {"corpus": "c", "base": None, "pretokenizer": "gpt2", "alphabet": "full"}
+        settings = {**own, "trainer": "plain", "vocab_size": size}
+        counts = tokens.astype(np.int64)
+        rows.append(ExperimentRow(f"{size:,}", settings, figures, counts, counts.astype(float)))
+    return bpe.Experiment(tuple(rows), 0, {}, n_bytes, np.zeros(n_units, np.int64))
+
+
+def test_how_finely_sizes_are_laid_does_not_change_the_answer():
+    grids: dict[str, list[int]] = {
+        "doubled": [1 << n for n in range(9, 18)],
+        "fourfold": [1 << n for n in range(9, 18, 2)],
+        "by the half": [round(512 * 1.5**n) for n in range(14)],
+        "in steps of 512": [*range(512, 131_073, 512)],
+    }
+    # From `crossing` on, a doubling saves less than 1 %.
+    for unlike, n_units in ((0.0, 60), (0.3, 60), (0.3, 15)):
+        for crossing in (3_000, 8_192, 20_000):
+            saves = partial(lambda crossing, size: crossing / size, crossing)
+            each = [laid(sizes, saves, n_units, unlike) for sizes in grids.values()]
+            found = [one.rows[one.recommended].figures["vocab_size"] for one in each]
+            assert all(crossing / 2 < size < crossing * 2.5 for size in found), found
+    # Documents that differ in level say nothing of what a doubling saves in each of them.
+    unlike = laid(grids["doubled"], lambda size: 3.0, 30, 0.5)
+    assert unlike.answer.startswith("Take 131,072 tokens, the largest that was tried")
+    # A further size that saves nothing is not worth it, whatever the step.
+    flat = laid([8_192, 8_704], lambda size: 0.0, 30, 0.0)
+    assert flat.rows[flat.recommended].figures["vocab_size"] == 8_192
+
+
+@pytest.mark.parametrize(
+    ("sizes", "saves", "n_units", "unlike", "words"),
+    [
+        (
+            (4096, 8192),
+            0.62,
+            40,
+            0.1,
+            "a further 4,096 save 0.6% more (95% interval 0.6–0.6%), less than 1% per doubling.",
+        ),
+        (
+            (4096, 8192),
+            1.1,
+            30,
+            0.9,
+            "a further 4,096 save 1.1% more (95% interval 0.9–1.4%), and less than 1% per doubling "
+            "is within the interval.",
+        ),
+        (
+            (4096, 8192),
+            0.6,
+            10,
+            0.1,
+            "a further 4,096 save 0.6% more, less than 1% per doubling; there are too few "
+            "documents for an interval.",
+        ),
+        (
+            (4096, 8192),
+            -0.4,
+            40,
+            0.0,
+            "a further 4,096 take 0.4% more tokens (95% interval 0.4–0.4%), less than 1% per "
+            "doubling.",
+        ),
+    ],
+)
+def test_the_answer_says_what_a_further_size_saves(
+    sizes: tuple[int, ...], saves: float, n_units: int, unlike: float, words: str
+):
+    found = laid(sizes, lambda _: saves, n_units, unlike)
+    assert found.answer == f"Take 4,096 tokens: {words}"
 
 
 @pytest.mark.parametrize(
