@@ -4,14 +4,15 @@ In: files, archives, tables, pasted text, words with counts, or a sample's name.
 documents, or an error that names the file and the place.
 
 Open `corpus` first, then `read`, in which `read_corpus` is. `file_kinds` recognises files by their
-names and first bytes; `readers`, `archives`, `tables` and `text_decoding` read them within a
-`budget`, Parquet files in their own process (`parquet_process`). `separated` finds the rows of CSV,
-`json_rows` those of JSON, and `encoding_guess` the encoding of what is not UTF-8. `sample_texts`
-has the built-in corpora, `held_out` chooses the part kept from training, `trained_on` recognises
-what a tokenizer was trained on, `spans` where to cut, and `composition` returns the shares of
-files, file types and scripts. `filed_texts` has documents that stay on disk, read one at a time or
-piece by piece, and `reading_process` reads large files into a folder, of which only figures are in
-memory. `word_counts` has what counting a corpus gives: distinct words and how often each occurs.
+names and first bytes; `readers` and `text_decoding` read them within the limits of `archives`,
+Parquet files in their own process (`parquet_process`). `rows` finds the rows of tables and JSON,
+`separated` those of CSV, `columns` the column with the text, and `encoding_guess` the encoding of
+what is not UTF-8. `sample_texts` has the built-in corpora, `held_out` chooses the part kept from
+training, `trained_on` recognises what a tokenizer was trained on, and `composition` returns the
+shares of files, file types and scripts, and where to cut. `filed_texts` has documents that stay on
+disk, read one at a time or piece by piece, and `reading_process` reads large files into a folder,
+of which only figures are in memory. `word_counts` has what counting a corpus gives: distinct words
+and how often each occurs.
 """
 
 from typing import TYPE_CHECKING
@@ -20,23 +21,32 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.corpus.archives import open_packed
-    from bpe_core.corpus.budget import Budget
+    from bpe_core.corpus.archives import Budget, open_packed
     from bpe_core.corpus.columns import (
         ROWS_DESCRIBED,
         TableColumns,
         describe_row_columns,
+        has_more_cells,
+        has_more_values,
         no_text_column,
+        parse_value,
         percent,
         quoted,
+        text_in,
     )
     from bpe_core.corpus.composition import (
         WITHOUT_TYPE,
         CharacterSet,
         Composition,
         FileShare,
+        Place,
         file_name,
         file_type,
+        folder,
+        folder_depth,
+        main_script,
+        rest,
+        sample_spans,
     )
     from bpe_core.corpus.corpus import FIGURES, Corpus, corpus_or_counts, link_corpus, to_corpus
     from bpe_core.corpus.encoding_guess import JUDGED_BYTES, shown_encoding
@@ -63,7 +73,6 @@ if TYPE_CHECKING:
         check_by,
         check_split_by,
     )
-    from bpe_core.corpus.json_rows import Row, are_json_lines, row_in, values_on
     from bpe_core.corpus.notes import Note, NoteGroup, group_notes, listed
     from bpe_core.corpus.parquet import damage_named, is_counts, open_parquet_file
     from bpe_core.corpus.read import HELD_OUT_MARK, held_out_lines, read_corpus, stream_corpus
@@ -89,8 +98,8 @@ if TYPE_CHECKING:
         read_in_process,
         worth_a_process,
     )
+    from bpe_core.corpus.rows import Row, are_json_lines, row_in, values_on
     from bpe_core.corpus.sample_texts import ParallelText, load_sample, parallel_texts, samples
-    from bpe_core.corpus.spans import Place, folder, folder_depth, main_script, rest, sample_spans
     from bpe_core.corpus.text_decoding import (
         DecodingErrors,
         decode_text,
@@ -115,7 +124,6 @@ if TYPE_CHECKING:
         version_at,
         writing,
     )
-    from bpe_core.corpus.values import has_more_cells, has_more_values, parse_value, text_in
     from bpe_core.corpus.word_counts import (
         MAX_COUNT,
         MAX_SUM,

@@ -26,16 +26,20 @@ from bpe_core.checks import describe, has_columns, is_a, is_whole, several
 from bpe_core.corpus.composition import (
     CharacterSet,
     Composition,
+    Place,
     ScriptShare,
+    Span,
     file_name,
+    folder_levels,
+    locate_spans,
     measure_composition,
+    sample_spans,
     script_shares,
 )
 from bpe_core.corpus.copies import copied
 from bpe_core.corpus.filed_texts import CutTexts, FiledTexts, FileTexts
 from bpe_core.corpus.held_out import HeldOut, Split, check_by, held_out_words, hold_out
 from bpe_core.corpus.notes import Note, group_notes
-from bpe_core.corpus.spans import Place, Span, folder_levels, locate_spans, sample_spans
 from bpe_core.corpus.word_counts import (
     MAX_SUM,
     CountsSummary,

@@ -14,9 +14,9 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_core.corpus.composition import Span
 from bpe_core.corpus.encoding_guess import JUDGED_BYTES
 from bpe_core.corpus.file_kinds import is_plain_text
-from bpe_core.corpus.spans import Span
 from bpe_core.corpus.text_decoding import decoded, read_pieces
 from bpe_core.corpus.urls import reading
 from bpe_core.errors import CorpusError, EmptyCorpusError, UnsupportedFileError, explain

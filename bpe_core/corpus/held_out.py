@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from bpe_core.checks import describe
-from bpe_core.corpus.copies import find_copies
-from bpe_core.corpus.spans import (
+from bpe_core.corpus.composition import (
     Span,
     Stratum,
     border_near,
@@ -33,6 +32,7 @@ from bpe_core.corpus.spans import (
     rest,
     stratum,
 )
+from bpe_core.corpus.copies import find_copies
 from bpe_core.errors import ConfigError
 
 MIN_UNITS: Final = 20

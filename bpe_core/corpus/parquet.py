@@ -12,11 +12,18 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus.budget import MAX_COLUMNS, MAX_UNPACKED_BYTES, too_many_columns
-from bpe_core.corpus.columns import TableColumns, Tally, describe_tallies, no_column, no_text_column
+from bpe_core.corpus.archives import MAX_COLUMNS, MAX_UNPACKED_BYTES, too_many_columns
+from bpe_core.corpus.columns import (
+    CHAT_KEYS,
+    TableColumns,
+    Tally,
+    describe_tallies,
+    no_column,
+    no_text_column,
+    text_in,
+)
 from bpe_core.corpus.file_kinds import PARQUET_MARK
 from bpe_core.corpus.text_decoding import REPLACING, DecodingErrors
-from bpe_core.corpus.values import CHAT_KEYS, text_in
 from bpe_core.errors import EmptyCorpusError, TextDecodingError, UnsupportedFileError
 from bpe_core.extras import import_arrow
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus.budget import Budget
+from bpe_core.corpus.archives import Budget
 from bpe_core.corpus.columns import TableColumns
 from bpe_core.corpus.parquet import (
     Texts,

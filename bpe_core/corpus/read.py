@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final, cast
 
 from bpe_core.checks import several
-from bpe_core.corpus.budget import Budget
+from bpe_core.corpus.archives import Budget
+from bpe_core.corpus.composition import Place
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.file_kinds import HELD_OUT_ENDING
 from bpe_core.corpus.filed_texts import FileTexts, TextsWriter
@@ -27,7 +28,6 @@ from bpe_core.corpus.readers import (
     source_name,
     source_size,
 )
-from bpe_core.corpus.spans import Place
 from bpe_core.corpus.text_decoding import DecodingErrors
 from bpe_core.corpus.urls import reading
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, UnsupportedFileError
@@ -141,7 +141,7 @@ def read_corpus(
     `on_progress` is called from time to time with the fraction read so far; an exception it raises
     ends the reading. An archive may unpack to 16 MB or a hundred times its size, whichever is more,
     and all archives together to 512 MB. All tables together can have four million rows; `Budget` in
-    `bpe_core.corpus.budget` has the other limits.
+    `bpe_core.corpus.archives` has the other limits.
 
     A file that is empty or cannot be read is skipped and named in `notes`, as are lines that are
     not JSON, unless they are most of a file. If no file can be read, an error is raised:

@@ -16,10 +16,9 @@ from typing import Final, NamedTuple
 
 import regex
 
-from bpe_core.corpus.budget import MAX_CELLS, MAX_COLUMNS, too_many_columns
-from bpe_core.corpus.columns import PREFERRED_NAMES, describe_row_columns, quoted
+from bpe_core.corpus.archives import MAX_CELLS, MAX_COLUMNS, too_many_columns
+from bpe_core.corpus.columns import PREFERRED_NAMES, describe_row_columns, has_more_cells, quoted
 from bpe_core.corpus.notes import Note
-from bpe_core.corpus.values import has_more_cells
 from bpe_core.errors import EmptyCorpusError, UnsupportedFileError
 
 _DELIMITERS: Final = ",;\t|"

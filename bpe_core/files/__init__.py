@@ -2,9 +2,9 @@
 
 In: paths. Out: files that are whole, or an error.
 
-`whole_files` writes a file whole or not at all, and lets one process at a time do something;
-`regular_files` refuses devices and pipes. `kept_arrays` keeps what takes long to make for
-later processes. `store` is the app's runs and uploads on disk.
+`whole_files` writes a file whole or not at all, lets one process at a time do something, and
+refuses devices and pipes. `kept_arrays` keeps what takes long to make for later processes. `store`
+is the app's runs and uploads on disk.
 """
 
 from typing import TYPE_CHECKING
@@ -14,13 +14,6 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from bpe_core.files.kept_arrays import Kept, can_keep, find_kept, hash_package, keep
-    from bpe_core.files.regular_files import (
-        ARCHIVE_DAMAGE,
-        ARRAY_DAMAGE,
-        only_this_user_writes,
-        open_regular,
-        read_regular,
-    )
     from bpe_core.files.store import (
         DELETED_PREFIX,
         DETAILS,
@@ -52,11 +45,16 @@ if TYPE_CHECKING:
         write_manifest,
     )
     from bpe_core.files.whole_files import (
+        ARCHIVE_DAMAGE,
+        ARRAY_DAMAGE,
         delete,
         locked,
         make_folder,
         move_whole,
+        only_this_user_writes,
+        open_regular,
         open_whole,
+        read_regular,
         write_whole,
     )
 else:

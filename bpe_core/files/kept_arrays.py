@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
-from bpe_core.files.regular_files import ARRAY_DAMAGE, only_this_user_writes
-from bpe_core.files.whole_files import delete, move_whole
+from bpe_core.files.whole_files import ARRAY_DAMAGE, delete, move_whole, only_this_user_writes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

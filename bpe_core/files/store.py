@@ -25,8 +25,13 @@ from typing import Any, Final, cast
 
 from bpe_core.errors import IntegrityError, NewerFormatError, NoEntryError, NotPermittedError
 from bpe_core.extras import needs_extra
-from bpe_core.files.regular_files import NotRegularError, open_regular, read_regular
-from bpe_core.files.whole_files import make_folder, write_whole
+from bpe_core.files.whole_files import (
+    NotRegularError,
+    make_folder,
+    open_regular,
+    read_regular,
+    write_whole,
+)
 
 RUN: Final = "run.npz"
 """A run's training, as `run_archive` saves it."""

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bpe_core.corpus import Corpus
-from bpe_core.corpus.spans import border_near
+from bpe_core.corpus.composition import border_near
 
 lines = st.text("ab é漢。,\n\r\u0301", max_size=40)
 long_texts = st.builds(

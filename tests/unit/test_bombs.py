@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus import budget, has_more_cells, has_more_values
+from bpe_core.corpus import archives, has_more_cells, has_more_values
 from tests.bombs import BOMBS
 from tests.more_cases import first_of
 from tests.new_process import run_python
@@ -75,7 +75,7 @@ def test_no_small_file_takes_a_gigabyte(what: str, tmp_path: Path) -> None:
 
 
 def test_rows_are_counted_over_all_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(budget, "MAX_ROWS", 1_100)
+    monkeypatch.setattr(archives, "MAX_ROWS", 1_100)
     names = [tmp_path / f"{letter}.csv" for letter in "abc"]
     for path in names:
         path.write_text("text\n" + "hug\n" * 512)
@@ -85,7 +85,7 @@ def test_rows_are_counted_over_all_files(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_a_packed_table_has_a_row_for_every_two_of_its_bytes() -> None:
-    allowed = budget.Budget()
+    allowed = archives.Budget()
     allowed.begin(2_000_000)
     allowed.take_rows(1_000_000, "a.csv")
     with pytest.raises(bpe.UnsupportedFileError, match=r"a\.csv has more than 1,000,000 rows"):

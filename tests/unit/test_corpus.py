@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bpe_core as bpe
-import bpe_core.corpus.budget as budget
+import bpe_core.corpus.archives as budget
 from bpe_core.corpus import MAX_COUNT, parse_word_counts
 from tests.uploads import describe_columns
 from tests.zipping import make_zip

@@ -12,8 +12,8 @@ import bpe_core as bpe
 from bpe_core.cli import commands
 from bpe_core.corpus.corpus import CORPUS_FILES
 from bpe_core.files import locked, read_regular
-from bpe_core.files.regular_files import NotRegularError
 from bpe_core.files.store import MANIFEST
+from bpe_core.files.whole_files import NotRegularError
 from bpe_core.formats import load_run as load_archive
 from tests.unit.test_store import HUGS, RUN
 from ui.storage import (

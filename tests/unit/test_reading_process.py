@@ -20,7 +20,7 @@ import bpe_core as bpe
 from bpe_core.corpus import (
     MAX_BYTES_IN_MEMORY,
     ReadOptions,
-    budget,
+    archives,
     describe_in_process,
     divide_in_process,
     parquet_process,
@@ -247,7 +247,7 @@ def test_files_without_tables_start_no_process(
 
 
 def test_an_archive_of_many_parquet_files_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "MAX_SECONDS_APART", 0.01)
+    monkeypatch.setattr(archives, "MAX_SECONDS_APART", 0.01)
     # Each process takes longer than that to start.
     parquet = b"PAR1 and something else PAR1"
     many = Upload("a.zip", make_zip({f"{n}.parquet": parquet for n in range(500)}))
