@@ -32,7 +32,7 @@ _NAMED: Final = "|".join(map(re.escape, _CLASS_NAMES))
 _PART: Final = re.compile(
     r"\(\?i:(?P<ignoring>[a-z'|]+)\)"
     rf"|(?P<named>{_NAMED})|(?P<not_space>\\S)"
-    r"|(?P<kept>\(\?[:=!]|\\[rn]|(?![+*?}]\+)[^\\(]|\((?!\?))",
+    r"|(?P<kept>\(\?<?[:=!]|\\[rn]|(?![+*?}]\+)[^\\(]|\((?!\?))",
     re.DOTALL,
 )
 

@@ -20,8 +20,14 @@ _LOWER: Final = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 _CONTRACTION: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _SUPERWORDS: Final = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 """As SuperBPE's released tokenizers have it."""
+_FROM_RIGHT: Final = r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"
+"""Numbers in threes from the right, each of which looks ahead."""
 _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "llama3": (),
+    "digits-from-right": (
+        rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|{_FROM_RIGHT}"
+        r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    ),
     "qwen2": (),
     "tekken": (),
     "starcoder": (),

@@ -50,6 +50,8 @@ WORDS_OF_ANYTHING = 1 << 14
 """Words of all that is not white space, which is dropped."""
 BY_AUTOMATON = 1 << 19
 """No rule here describes the pattern, whose pre-tokens also cross a letter before a space."""
+FROM_RIGHT = 1 << 20
+"""Numbers are counted in threes from the right; `scanning` moves their ends once they are known."""
 WIDE_LETTERS = 1 << 18
 """Letters beyond ASCII are like those of ASCII."""
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bpe_core.kernels.compiling.decorate import inlined, part
 from bpe_core.kernels.intrinsics import BYTES
-from bpe_core.kernels.mask_scanning import BY_AUTOMATON, scan_by_masks
+from bpe_core.kernels.mask_scanning import BY_AUTOMATON, FROM_RIGHT, scan_by_masks
 from bpe_core.kernels.space_scanning import BEFORE_SPACES, scan_for_spaces
 
 OTHER, SPACE, LETTER, NUMBER = 0, 1, 2, 3
@@ -60,6 +60,15 @@ def scan(text, begin, end, scanner, ends):
     stop = min(end, begin + ends.size)
     if scanner.rules & BEFORE_SPACES:
         return scan_for_spaces(text, begin, stop, end, scanner.rules, scanner.joined, ends)
+    n = _scan_in_turns(text, begin, stop, end, scanner, ends)
+    if scanner.rules & FROM_RIGHT:
+        n = _cut_from_right(text, begin, end, scanner.classes, ends, n)
+    return n
+
+
+@part
+def _scan_in_turns(text, begin, stop, end, scanner, ends):
+    """Find pre-token ends in text[begin:stop] by masks and, where they don't suit, by automaton."""
     at = begin
     n = 0
     reach = BYTES
@@ -79,6 +88,37 @@ def scan(text, begin, end, scanner, ends):
         if found:
             at = abs(ends[n - 1])
         reach *= 2
+
+
+@part
+def _cut_from_right(text, begin, end, classes, ends, n):
+    """Move the ends within numbers, which are cut in threes from the left; return how many stand.
+
+    A number has as many parts from either side. If its end is not reached yet, neither are those.
+    """
+    start = begin
+    i = 0
+    while i < n:
+        first = i
+        after = start
+        while i < n and classes[_code_point(text, after, end)] & 3 == NUMBER:
+            after = ends[i]
+            i += 1
+        if i == first:
+            start = ends[i]
+            i += 1
+            continue
+        if i == n and after < end and classes[_code_point(text, after, end)] & 3 == NUMBER:
+            return first
+        at = after
+        for k in range(i - 2, first - 1, -1):
+            for _ in range(3):
+                at -= 1
+                while text[at] & 0xC0 == 0x80:
+                    at -= 1
+            ends[k] = at
+        start = after
+    return n
 
 
 @part

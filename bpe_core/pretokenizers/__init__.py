@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         get_normalizer,
     )
     from bpe_core.pretokenizers.pretokenizers import (
-        ALIASES,
         PRETOKENIZER_NAMES,
         SPACE_ADDING,
         Pretokenizer,

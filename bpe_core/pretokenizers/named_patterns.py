@@ -157,8 +157,9 @@ _LLAMA3: Final = (
     r"| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 
-DIGITS_FROM_RIGHT: Final = _LLAMA3.format(numbers=r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))")
-"""Llama 3's pattern with numbers in threes from the right, as they are written with commas."""
+# Numbers in threes from the right, as they are written with commas. Only the first part of a number
+# looks ahead to where it ends: if each did, a long number would take quadratic time.
+_FROM_RIGHT: Final = r"(?<=\p{N})\p{N}{3}|\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"
 
 # Of DeepSeek V3: numbers; then runs of Chinese characters and kana, in which only letters,
 # punctuation and the three unassigned places are told apart; then the rest.
@@ -204,6 +205,7 @@ NAMED: Final = MappingProxyType(
             r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
         ),
         "llama3": NamedPattern(_LLAMA3.format(numbers=r"\p{N}{1,3}")),
+        "digits-from-right": NamedPattern(_LLAMA3.format(numbers=_FROM_RIGHT)),
         "qwen2": NamedPattern(_LLAMA3.format(numbers=r"\p{N}")),
         "tekken": NamedPattern(
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"

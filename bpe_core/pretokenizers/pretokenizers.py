@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, PatternError, PatternTimeoutError
 from bpe_core.pretokenizers.named_patterns import (
-    DIGITS_FROM_RIGHT,
     NAMED,
     NamedPattern,
     cast_shadow,
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-ALIASES: Final = MappingProxyType({"digits-from-right": f"regex:{DIGITS_FROM_RIGHT}"})
-"""Names of patterns that are not told apart from others of a user's own."""
 PRETOKENIZER_NAMES: Final[tuple[str, ...]] = tuple(NAMED)
 """The names that `get_pretokenizer` accepts, besides regex:PATTERN, and each after "NFC+"."""
 SPACE_ADDING: Final = frozenset(name for name, named in NAMED.items() if named.adds_space)
@@ -300,14 +297,13 @@ def get_pretokenizer(name: str) -> Pretokenizer:
 
     Text between the matches of a custom pattern becomes pre-tokens too, so no text is lost. After
     NFC+, NFD+, NFKC+ or NFKD+, text is normalized first; `normalized` does that.
-    "digits-from-right" is the custom pattern that cuts as llama3 does, but numbers from the right,
-    so that 1234567 becomes 1, 234 and 567 (arXiv 2402.14903).
+    "digits-from-right" cuts as llama3 does, but numbers from the right, so that 1234567 becomes
+    1, 234 and 567 (arXiv 2402.14903).
     Raises ConfigError for an unknown name and PatternError for an invalid pattern.
 
     >>> get_pretokenizer("regex:[0-9]").split("a1bc23")
     ['a', '1', 'bc', '2', '3']
     """
-    name = ALIASES.get(name, name) if is_a(name, str) else name
     # Other types may not be hashable, which the cache would refuse first.
     return _kept(name) if is_a(name, str) else Pretokenizer(name)
 

@@ -316,6 +316,7 @@ _RULES: Final = {
         _CASES | rules.CONTRACTIONS_AFTER_LETTERS | rules.CAPITAL_CONTRACTIONS | rules.THREE_DIGITS
     ),
     "llama3": _OPENAI | _ANY_CASE | rules.THREE_DIGITS,
+    "digits-from-right": _OPENAI | _ANY_CASE | rules.THREE_DIGITS | rules.FROM_RIGHT,
     "qwen2": _OPENAI | _ANY_CASE | rules.ONE_DIGIT,
     "tekken": _CASES | rules.ONE_DIGIT,
     "deepseek-v3": _OPENAI | rules.THREE_DIGITS | rules.WHOLE_BEFORE_NUMBERS,
@@ -351,7 +352,8 @@ def get_scanner(name: str) -> Scanner:
     if _RULES[name] & spaces.BEFORE_SPACES:
         no_rows = _read_only([], np.int32)
         return Scanner(no_bytes, no_bytes, no_rows, no_bytes, _RULES[name], no_bytes)
-    named = NAMED[name]
+    # The automaton cuts numbers from the left, and the kernels move their ends.
+    named = NAMED["llama3" if _RULES[name] & rules.FROM_RIGHT else name]
     automaton = compile_automaton(named.pattern or "", dropped=r"\s+" if named.drops_text else None)
     ascii_columns = [automaton.columns[chr(byte)] for byte in range(128)] + [0] * 128
     classes = [automaton.columns[character] for character in REPRESENTATIVES.values()]

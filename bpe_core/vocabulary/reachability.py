@@ -83,6 +83,7 @@ CONTEXTS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     **dict.fromkeys(("falcon", "sentencepiece", "gemma3"), (_ALONE,)),
     **dict.fromkeys(("metaspace", "llama2"), _AFTER_RARE),
     "llama3": _IN_SPACE,
+    "digits-from-right": _IN_SPACE,
     "qwen2": _IN_SPACE,
     "tekken": _IN_WORD,
     "o200k": (*_IN_WORD, *_AT_CONTRACTION),

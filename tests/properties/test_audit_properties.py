@@ -136,7 +136,8 @@ def test_no_text_encodes_to_an_unreachable_token_under_any_pretokenizer(
     first_of(["a !", "'le", "a\n ", "A日a", "!\n/", "!\u0301a", "a'S", "1½a"], "a !", "!\u0301a"),
 )
 @pytest.mark.parametrize(
-    "pretokenizer", ["llama3", "qwen2", "o200k", "tekken", "starcoder", "falcon"]
+    "pretokenizer",
+    ["llama3", "digits-from-right", "qwen2", "o200k", "tekken", "starcoder", "falcon"],
 )
 @settings(max_examples=25)
 @given(data=st.data())

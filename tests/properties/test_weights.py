@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 import bpe_core as bpe
 from bpe_core.counting import count_corpus
 from bpe_core.errors import BpeError
-from bpe_core.formats import dumps
+from bpe_core.formats import dumps, loads
 from bpe_core.types import TieBreak
 
 LINES = st.text("ab c\n", min_size=1, max_size=12)
@@ -148,6 +148,20 @@ DIGITS = bpe.train(
     pretokenizer="digits-from-right",
 ).tokenizer
 OPENED = Tokenizer.from_str(dumps(DIGITS, "huggingface")["tokenizer.json"].decode())
+
+
+def test_long_numbers_are_cut_in_linear_time() -> None:
+    text = f"x{'1234567' * 60_000}"  # a look-ahead from every part takes minutes
+    ids = DIGITS.encode(text)
+    assert ids == OPENED.encode(text).ids
+    assert DIGITS.decode(ids) == text
+    assert bpe.Corpus.from_text(text).count("digits-from-right").pretokens.counts.sum() == 140_001
+    each = r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"
+    written = dumps(DIGITS, "huggingface")["tokenizer.json"].decode()
+    ours = json.dumps(rf"(?<=\p{{N}})\p{{N}}{{3}}|{each}")[1:-1]
+    assert ours in written
+    older = written.replace(ours, json.dumps(each)[1:-1])
+    assert loads({"tokenizer.json": older.encode()}) == DIGITS
 
 
 def test_counts_of_numbers_from_the_right_can_be_trained_on() -> None:

@@ -10,7 +10,7 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.corpus import MAX_COUNT
-from bpe_core.pretokenizers import ALIASES, PRETOKENIZER_NAMES, SPACE_ADDING
+from bpe_core.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
 from bpe_core.types import TrainingConfig
 from ui.look import counted, plain_markdown, token_label, tooltip
 from ui.shell import FieldLimits, whole_number, workspace
@@ -135,7 +135,7 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
     """
     # The cut of superwords is for their second stage: text would not be cut into words at all.
     named = (name for name in PRETOKENIZER_NAMES if name != "superwords")
-    cuts = [*named, *ALIASES, _CUSTOM_REGEX]
+    cuts = [*named, _CUSTOM_REGEX]
     # The run of an adapted base, or a link, may name a cut that normalizes first, such as NFC+gpt2.
     held = workspace.widget_text("settings_pretokenizer")
     left, right = st.columns(2)
