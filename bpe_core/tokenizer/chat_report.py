@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, Final, NamedTuple, cast
 
 import msgspec
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.chat import MAX_GROWN, ChatTemplate, check_messages
-from bpe_core.errors import ChatTemplateError
+from bpe_core.errors import ChatTemplateError, TokenizationError
 from bpe_core.tokenizer.conversation import Conversation, Fault, read_conversations
 from bpe_core.tokenizer.protocol import Encoder
 from bpe_core.tokenizer.segment_arrays import boundaries
@@ -249,12 +250,13 @@ def find_drift(
     [('ugs', (1018, 82), (10339,))]
     """
     data = bytes(encoder.decode_bytes(ids))
-    again = encoder.encode(data.decode("utf-8", "replace"), "all")
+    again = _encode_again(ids, data, encoder)
     if again == list(ids):
         return []
     first, second = _ends(ids, encoder, len(data)), _ends(again, encoder, None)
     common = sorted({*first} & {*second} | {max(first[-1:] + second[-1:], default=0)})
-    separators = _separators(template) if template is not None else None
+    between = _separators(template) if template is not None else None
+    said = [_places(each, data) for each in between or ()]
     found: list[Drift] = []
     before = -1
     for place in common:
@@ -262,11 +264,25 @@ def find_drift(
         b = tuple(again[bisect_right(second, before) : bisect_right(second, place)])
         if a != b:
             start = max(before, 0)
-            role = _role_at(data[:start], separators)
+            role = _role_at(start, said)
             text = data[start:place].decode("utf-8", "replace")
             found.append(Drift(start, place, text, a, b, role))
         before = place
     return found
+
+
+def _encode_again(ids: Sequence[int], data: bytes, encoder: Encoder) -> list[int]:
+    """Return the ids of the text of ids."""
+    try:
+        return encoder.encode(data.decode("utf-8", "replace"), "all")
+    except TokenizationError:
+        # Some libraries take special tokens only as ids, and cut the text between them.
+        special = {*encoder.special_tokens.values()}
+        found: list[int] = []
+        for is_special, run in groupby(ids, special.__contains__):
+            part = list(run)
+            found += part if is_special else encoder.encode(encoder.decode(part))
+        return found
 
 
 def _ends(ids: Sequence[int], encoder: Encoder, n_bytes: int | None) -> list[int]:
@@ -278,7 +294,12 @@ def _ends(ids: Sequence[int], encoder: Encoder, n_bytes: int | None) -> list[int
     if int(widths.sum()) - left_out == n:
         return (np.cumsum(widths) - left_out).tolist()
     # The decoder changes tokens by what is next to them.
-    return [len(bytes(encoder.decode_bytes(ids[:end]))) for end in range(1, len(ids) + 1)]
+    stream = encoder.decode_stream()
+    ends: list[int] = []
+    for id in ids:
+        stream.push(id)
+        ends.append(stream.n_bytes)
+    return ends
 
 
 def _separators(template: ChatTemplate) -> tuple[bytes, bytes] | None:
@@ -308,8 +329,18 @@ def _separators_by(
     return (between[0], between[1]) if all(each.strip() for each in between) else None
 
 
-def _role_at(before: bytes, separators: tuple[bytes, bytes] | None) -> str:
-    if separators is None:
+def _places(separator: bytes, data: bytes) -> list[tuple[int, int]]:
+    """Return where a separator ends and begins, wherever it stands."""
+    starts = (found.start() for found in re.finditer(b"(?=%b)" % re.escape(separator), data))
+    return [(start + len(separator), start) for start in starts]
+
+
+def _role_at(place: int, said: Sequence[Sequence[tuple[int, int]]]) -> str:
+    """Return whose turn it is, by the last separator before a place; "" if none are known."""
+    if not said:
         return ""
-    answer, question = (before.rfind(each) for each in separators)
+    counts = (bisect_right(places, (place, place)) for places in said)
+    answer, question = (
+        places[n - 1][1] if n else -1 for places, n in zip(said, counts, strict=True)
+    )
     return "assistant" if answer > question else "user"

@@ -161,6 +161,7 @@ class DecodeStream:
 
     def _begin(self) -> None:
         self._ids: list[int] = []
+        self._n_forgotten = self._n_data = 0
         self._n_read = 0
         self._utf8 = codecs.getincrementaldecoder("utf-8")("replace")
 
@@ -171,13 +172,18 @@ class DecodeStream:
         """
         ids = [*self._ids, id]
         data = bytes(self._decoder.decode_bytes(ids))
-        self._ids = ids
+        self._ids, self._n_data = ids, len(data)
         stable = max(self._n_read, self._count_stable(data))
         text = self._utf8.decode(data[self._n_read : stable])
         self._n_read = stable
         if len(ids) > _MAX_IDS and stable == len(data):
             self._shorten(data)
         return text
+
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes `decode_bytes` returns for the ids so far."""
+        return self._n_forgotten + self._n_data
 
     def finish(self) -> str:
         """Return the rest, with U+FFFD for an incomplete character; the stream is then new."""
@@ -219,4 +225,5 @@ class DecodeStream:
         tail = bytes(self._decoder.decode_bytes(kept))
         # A decoder that strips spaces has to find something else in what is kept.
         if tail.strip(b" ") and data.endswith(tail.lstrip(b" ")):
-            self._ids, self._n_read = kept, len(tail)
+            self._n_forgotten += len(data) - len(tail)
+            self._ids, self._n_data, self._n_read = kept, len(tail), len(tail)

@@ -17,6 +17,7 @@ from bpe_core.chat import ChatTemplate
 from bpe_core.cli import main
 from bpe_core.tokenizer import ChatReport, find_drift, report_chats
 from bpe_scale import encoding
+from tests.unit.test_decode_stream import ENCODERS
 
 END = "<|endoftext|>"
 SOURCE = (
@@ -138,6 +139,38 @@ def test_drift_is_found_where_the_decoder_leaves_out_the_first_space() -> None:
     letters = tuple(id_of[letter.encode()] for letter in " bare")
     (found,) = find_drift([the, *letters, bytes_], tokenizer)
     assert found[:5] == (3, 8, " bare", letters, (bare,))
+
+
+@pytest.mark.parametrize("name", ["bytes as pieces", "SentencePiece's Unigram"])
+def test_drift_by_another_library_decodes_each_id_a_few_times(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = ENCODERS[name]()
+    special = [id for token, id in encoder.special_tokens.items() if token in ("[SEP]", "</s>")]
+    kept = encoder.encode("the hug, hugs hugging 漢字 é about the ab " * 200)
+    assert find_drift(kept + special, encoder) == []
+    by = {encoder.written(id): id for id in encoder.vocab}
+    place, halves = next(
+        (place, (by[piece[:at]], by[rest]))
+        for place, id in enumerate(kept)
+        if "<" not in (piece := encoder.written(id) or "") and place
+        for at in range(1, len(piece))
+        for rest in (piece[at:], f"##{piece[at:]}")
+        if piece[:at] in by and rest in by
+    )
+    changed = [*kept[:place], *halves, *kept[place + 1 :], *special]
+    n_decoded, decode = 0, type(encoder).decode_bytes
+
+    def count(self: bpe.Encoder, ids: list[int]) -> bytes:
+        nonlocal n_decoded
+        n_decoded += len(ids)
+        return decode(self, ids)
+
+    monkeypatch.setattr(type(encoder), "decode_bytes", count)
+    found = find_drift(changed, encoder)
+    assert n_decoded < 120 * len(changed)
+    assert [(each.given, each.encoded) for each in found] == [(halves, (kept[place],))]
+    assert found[0].start == len(encoder.decode_bytes(kept[:place]))
 
 
 def test_drift_is_in_the_turn_of_whom_it_is(tmp_path: Path) -> None:

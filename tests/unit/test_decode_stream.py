@@ -70,6 +70,7 @@ def check_every_cut(encoder: bpe.Encoder, ids: Sequence[int]) -> None:
     for n, id in enumerate(ids, start=1):
         so_far += stream.push(id)
         whole = encoder.decode(ids[:n])
+        assert stream.n_bytes == len(bytes(encoder.decode_bytes(ids[:n])))
         # Each cut has a stream of its own, since finishing begins a new one.
         other = encoder.decode_stream()
         assert "".join(map(other.push, ids[:n])) == so_far
