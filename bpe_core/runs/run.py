@@ -34,14 +34,14 @@ from bpe_core.errors import OutOfRangeError, VocabularyTooSmallError
 from bpe_core.extras import to_frame
 from bpe_core.kernels import MISSING, use_kernels
 from bpe_core.lazy import from_above
-from bpe_core.runs.continuation import (
+from bpe_core.runs.special_runs import (
     Continuation,
+    ParityHistory,
     TermCost,
     bytes_apart,
     reviving_tokens,
     spelled_by,
 )
-from bpe_core.runs.parity import ParityHistory
 from bpe_core.runs.trace import join_traces, trace_merges
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers import (

@@ -37,8 +37,8 @@ from bpe_core.kernels import (
 )
 from bpe_core.lazy import from_above
 from bpe_core.pretokenizers import check_text, compile_pattern, get_pretokenizer
-from bpe_core.runs.continuation import Continuation, MergeTerms
 from bpe_core.runs.run import RunOrigin, TrainingRun
+from bpe_core.runs.special_runs import Continuation, MergeTerms
 from bpe_core.tokenizer import Tokenizer, TokenTable
 from bpe_core.trainers import (
     ContinuedVocabulary,

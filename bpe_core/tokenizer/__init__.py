@@ -7,9 +7,9 @@ Start with `tokenizer`; `steps` find added tokens and change a text before it is
 `encoding` and `decoding` do the rest. `rank_merging` encodes a word by its
 merges and explains it, `trie` encodes without merging; `tokenizer_kernels` decides when `compiled`
 takes over. `tables` holds the vocabulary and the merges, and derives each lookup when it is asked.
-`segments` and `segment_arrays` locate tokens in a text, `readings` cuts one with the vocabulary in
-other ways, and `prompt_end` finds the tokens that added text may change. `protocol` is what every
-encoder offers, and `gpt2` is GPT-2's tokenizer.
+`segments` locates tokens in a text, and `readings` cuts one with the vocabulary in other ways, and
+finds the tokens at the end of a prompt that added text may change. `protocol` is what every encoder
+offers, and `gpt2` is GPT-2's tokenizer.
 """
 
 from typing import TYPE_CHECKING
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     )
     from bpe_core.tokenizer.decoding import DecodeStream, OnInvalid, check_ids, decode_utf8
     from bpe_core.tokenizer.encoding import TextEncoder, forget_words
-    from bpe_core.tokenizer.events import replace_all, spell_with
     from bpe_core.tokenizer.gpt2_tokenizer import (
         END_OF_TEXT,
         GoldenCase,
@@ -44,16 +43,23 @@ if TYPE_CHECKING:
         gpt2_golden_cases,
         gpt2_golden_result,
     )
-    from bpe_core.tokenizer.prompt_end import UnstableEnd, unstable_end
     from bpe_core.tokenizer.protocol import (
+        Boundaries,
         Encoder,
         NamedEncoder,
         Trained,
+        boundaries,
         to_encoder,
     )
     from bpe_core.tokenizer.rank_merging import explain_word, merge_in, merge_steps, merge_symbols
-    from bpe_core.tokenizer.readings import DROPOUT, READERS, Reader, encode_by
-    from bpe_core.tokenizer.segment_arrays import Boundaries, boundaries
+    from bpe_core.tokenizer.readings import (
+        DROPOUT,
+        READERS,
+        Reader,
+        UnstableEnd,
+        encode_by,
+        unstable_end,
+    )
     from bpe_core.tokenizer.segments import TokenColumns, columns_to_segments
     from bpe_core.tokenizer.shared_blocks import Encoded
     from bpe_core.tokenizer.steps import find_plain_cut
@@ -63,6 +69,8 @@ if TYPE_CHECKING:
         StoredTable,
         TokenTable,
         can_store,
+        replace_all,
+        spell_with,
         table_to_arrays,
     )
     from bpe_core.tokenizer.token_parts import (

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from bpe_core.chat import MAX_GROWN, ChatTemplate, check_messages
 from bpe_core.errors import ChatTemplateError, TokenizationError
 from bpe_core.tokenizer.conversation import Conversation, Fault, read_conversations
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.segment_arrays import boundaries
+from bpe_core.tokenizer.protocol import Encoder, boundaries
 
 _MAX_AT_ONCE: Final = 5_000
 _SHARE_GPT: Final = {"human": "user", "gpt": "assistant"}

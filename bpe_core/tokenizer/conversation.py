@@ -24,8 +24,7 @@ from bpe_core.chat import (
 )
 from bpe_core.checks import printable
 from bpe_core.errors import ChatTemplateError
-from bpe_core.tokenizer.protocol import Encoder
-from bpe_core.tokenizer.segment_arrays import Boundaries
+from bpe_core.tokenizer.protocol import Boundaries, Encoder
 from bpe_core.unicode import byte_offsets
 
 FaultKind = Literal[

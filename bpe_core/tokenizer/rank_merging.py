@@ -12,8 +12,7 @@ from heapq import heapify, heappop, heappush
 from itertools import accumulate, pairwise
 from typing import Final
 
-from bpe_core.tokenizer.events import event_steps
-from bpe_core.tokenizer.tables import TokenTable
+from bpe_core.tokenizer.tables import TokenTable, event_steps
 from bpe_core.types import ExplainedMerge, Explanation, Pair
 
 _NO_RANK: Final = 1 << 60

@@ -159,7 +159,7 @@ class ContinuedVocabulary:
 
     New ids follow the highest id in use; ids that the base skips stay free. A pair whose bytes
     spell a token of the base, one that is `left_out` or one of `reviving` (see
-    `runs.continuation.reviving_tokens`) is forbidden, and so is one that joins a byte that is
+    `runs.special_runs.reviving_tokens`) is forbidden, and so is one that joins a byte that is
     `apart` with another, or that the `rule` forbids. The trainers use this class in the same way as
     `base_vocabulary.GrowingVocabulary`.
 

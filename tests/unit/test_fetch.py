@@ -27,7 +27,6 @@ from bpe_core.published import (
     download,
     fetching,
     find_published,
-    package_download,
     read_cached,
 )
 from bpe_core.published.catalogue import cache_folder
@@ -245,7 +244,7 @@ LOGS = {
 def test_what_pip_or_npm_wrote_is_said_in_other_words(log: str) -> None:
     is_npm = log.startswith("npm")
     package = Package("small", "1.0", "0" * 64, 2_500_000, "npm" if is_npm else "wheel")
-    said = str(package_download.failure(package, log))
+    said = str(fetching.failure(package, log))
     assert re.search(LOGS[log], said)
     assert "small 1.0 (2.5 MB)" in said
     assert ("registry of npm" in said) == is_npm
