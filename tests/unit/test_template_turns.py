@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from threading import Event, Thread
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +13,7 @@ from bpe_core.errors import ChatTemplateError
 from bpe_core.tokenizer import find_drift, gpt2, read_conversation
 from ui.token_boundaries import template_turns
 from ui.token_boundaries.drift import read_sequences
+from ui.token_boundaries.template_turns import Turn, next_turn
 from ui.work import TooMuchWorkError
 
 ENDLESS = ChatTemplate(
@@ -18,21 +21,77 @@ ENDLESS = ChatTemplate(
 )
 
 
-def test_slow_templates_keep_only_each_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_templates_of_others_cost_nobody_a_refusal() -> None:
+    turns, began = template_turns.TemplateTurns(), Event()
+    with turns.of("published", "a"):
+        pass
+
+    def begin() -> None:
+        with turns.of("new", "honest"):
+            began.set()
+
+    honest = Thread(target=begin)
+    with ExitStack() as slow:
+        slow.enter_context(turns.of("slow", "a"))
+        slow.enter_context(turns.of("slower", "b"))
+        # One that has finished before does not wait; a new one waits for a place.
+        with turns.of("published", "c"):
+            pass
+        honest.start()
+        assert not began.is_set()
+    assert began.wait(60)
+    honest.join()
+
+
+def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(template_turns, "_MAX_WAIT_SECONDS", 0.05)
     turns = template_turns.TemplateTurns()
-    with turns.of("published"):
+    with (
+        turns.of("slow", "a"),
+        pytest.raises(TooMuchWorkError, match="Try again"),
+        turns.of("new", "a"),
+    ):
+        raise AssertionError
+    with turns.of("new", "a"):
         pass
-    with ExitStack() as slow:
-        slow.enter_context(turns.of("slow"))
-        slow.enter_context(turns.of("slower"))
-        # One that has finished before does not wait; a new one does not wait for ever.
-        with turns.of("published"):
-            pass
-        with pytest.raises(TooMuchWorkError, match="Try again"):
-            slow.enter_context(turns.of("new"))
-    with turns.of("new"):
-        pass
+
+
+NEW, KNOWN = (Turn(9, "z", is_new) for is_new in (True, False))
+
+
+@pytest.mark.parametrize(
+    ("waiting", "running", "chosen"),
+    [
+        # Whoever has used the least time comes first, and the first of those who used the same.
+        ([Turn(1, "greedy", True), Turn(2, "a", True), Turn(3, "b", True)], [], 2),
+        # A visitor has one at a time.
+        ([Turn(1, "z", True), Turn(2, "greedy", True)], [NEW], 2),
+        ([Turn(1, "z", False)], [NEW], None),
+        # New ones have two places, and there are four.
+        ([Turn(1, "a", True), Turn(2, "greedy", False)], [NEW, NEW], 2),
+        ([Turn(1, "a", True)], [NEW, KNOWN], 1),
+        ([Turn(1, "a", False)], [KNOWN] * 4, None),
+        ([], [], None),
+    ],
+)
+def test_who_comes_next(waiting: list[Turn], running: list[Turn], chosen: int | None) -> None:
+    found = next_turn(waiting, running, lambda visitor: 2.0 * (visitor == "greedy"))
+    assert (None if found is None else found.number) == chosen
+
+
+def test_time_that_a_visitor_used_counts_for_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, turns, order = [100.0], template_turns.TemplateTurns(), [""]
+    monkeypatch.setattr(template_turns, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(
+        template_turns,
+        "next_turn",
+        lambda waiting, _, seconds: (order.append(f"{seconds('a'):g}"), waiting[0])[1],
+    )
+    for inside, after in ((0.0, 0.0), (2.0, 0.0), (3.0, 59.0), (0.5, 60.0), (0.0, 0.0)):
+        with turns.of("any", "a"):
+            clock[0] += inside
+        clock[0] += after
+    assert order[1:] == ["0", "0", "2", "5", "0"]
 
 
 def test_a_template_that_took_too_much_is_refused_for_a_minute(
@@ -50,7 +109,10 @@ def test_a_template_that_took_too_much_is_refused_for_a_minute(
     monkeypatch.setattr(ChatTemplate, "render_each", render)
     with pytest.raises(TooMuchError, match="did not finish in 2 seconds"), turns.of("endless"):
         read_conversation(ENDLESS, talk, gpt2())
-    monkeypatch.setattr(template_turns, "_SECONDS_REFUSED", 0.0)
+    # Another visitor, whose messages may be short, is not refused.
+    with turns.of("endless", "another"):
+        pass
+    monkeypatch.setattr(template_turns, "_SECONDS_KNOWN", 0.0)
     with turns.of("endless"):
         pass
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         UnknownWorkError,
         Work,
         WorkKind,
+        current_visitor,
         queue,
         stopper,
     )
