@@ -8,6 +8,7 @@ from collections.abc import Callable
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.helpers import go_to_address, open_page, wait_until_idle
+from tests.browser.player import Player
 from tests.browser.serving import new_context
 from tests.browser.training import choose, open_parts
 from ui.look.labels import GLOSSARY
@@ -24,6 +25,19 @@ RECORD_TOP = """(button) => {
     if (top !== tops.at(-1)) tops.push(top);
     requestAnimationFrame(frame);
   })();
+}"""
+# Sends the player's last report again right after the next request: a page that is being left does
+# so, if the pause before its report ends then.
+REPORT_LATE = """() => {
+  const { send } = WebSocket.prototype;
+  let report;
+  globalThis.isNextALink = false;
+  WebSocket.prototype.send = function (data) {
+    send.call(this, data);
+    if (globalThis.isNextALink) send.call(this, report);
+    else report = data;
+    globalThis.isNextALink = false;
+  };
 }"""
 RUN = re.compile(r"[?&]run=[0-9a-f]{32}")
 
@@ -279,3 +293,19 @@ def test_components_stay_when_the_theme_is_switched_before_their_scripts_run(
     wait_until_idle(page)
     page.wait_for_function(ALL_HAVE_ELEMENTS)
     assert page.evaluate(WHICH_HAVE_ELEMENTS) == expected
+
+
+def test_a_report_that_comes_after_a_link_does_not_empty_the_page(page: Page, app_url: str) -> None:
+    player = Player.open(page, f"{app_url}/merge_loop")
+    player.expect_merges()
+    wait_until_idle(page)
+    page.evaluate(REPORT_LATE)
+    player.press("forward")
+    expect(page).to_have_url(re.compile("step="))
+    wait_until_idle(page)
+    page.evaluate("globalThis.isNextALink = true")
+    page.get_by_role("link", name="Token boundaries", exact=True).click()
+    expect(page.get_by_role("heading", level=1, name="Token boundaries")).to_be_visible()
+    wait_until_idle(page)
+    expect(page.get_by_role("heading", level=1, name="Token boundaries")).to_be_visible()
+    expect(page.locator(".scroller").first).to_be_visible()

@@ -72,6 +72,24 @@ def test_messages_of_all_other_kinds_are_left_out() -> None:
     assert found == ([received(by_kind[kind]) for kind in passed], [])
 
 
+def test_a_late_request_of_a_page_that_was_left_is_left_out() -> None:
+    """The server would otherwise empty the page that has been opened."""
+
+    def asked(page: str, part: str = "") -> Message:
+        message = BackMsg()
+        message.rerun_script.page_script_hash = page
+        message.rerun_script.fragment_id = part
+        return received(message.SerializeToString())
+
+    opened = [asked("loop"), asked("loop", "player"), asked("tokens")]
+    late = [asked("loop", "player")]
+    # Two links in a row, the browser's Back, and a page to which the server itself has switched.
+    rest = [asked("compare"), *late, asked("compare", "view"), asked("loop"), *late]
+    switched = [asked("train"), asked("train", "timer"), asked("loop", "player"), asked("loop")]
+    found = passed_on(*opened, *late, *rest, *switched)
+    assert found == ([*opened, *rest[:1], *rest[2:], *switched], [])
+
+
 def test_a_text_is_passed_on_unchanged() -> None:
     message = {"type": "websocket.receive", "text": "hug"}
     assert passed_on(message) == ([message], [])

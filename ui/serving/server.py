@@ -10,7 +10,8 @@ Streamlit handles messages on its event loop, one by one. It limits the size of 
 proxy the number of connections. Neither limits what comes over one connection: 3,000 requests to
 draw a page held up all tabs for 16 seconds, and one message of 4.5 MB that announces 1.5 million
 files to upload for 78 seconds. And Streamlit obeys any tab: it clears the caches of all tabs, or
-reads the server's git repository, 200 times in 27 seconds. See `MessageLimit`.
+reads the server's git repository, 200 times in 27 seconds. See `MessageLimit`. It would also empty
+the page that a visitor has just opened, see `LeftPages`.
 
 At /metrics it serves figures for Prometheus, if the setting is on: they count visitors, trainings,
 memory and the store, and nothing tells one visitor from another.
@@ -25,7 +26,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from ipaddress import ip_address
 from typing import Final, NamedTuple
@@ -47,6 +48,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config, runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.stats import ACTIVE_SESSIONS_FAMILY
 
@@ -356,9 +358,9 @@ def _content_length(scope: Scope) -> int:
 class MessageLimit:
     """Pass on only what the app's own pages send, and that at a pace.
 
-    Messages of other kinds are left out. Of the rest, 20 of a connection are read a second; a page
-    sends a few, and bursts of 60 pass. A message that announces more than 1,000 files closes the
-    connection, with status 1009.
+    Messages of other kinds are left out, and late ones of a page that was left. Of the rest, 20 of
+    a connection are read a second; a page sends a few, and bursts of 60 pass. A message that
+    announces more than 1,000 files closes the connection, with status 1009.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -369,7 +371,7 @@ class MessageLimit:
         if scope["type"] != "websocket":
             await self._app(scope, receive, send)
             return
-        free_at = 0.0
+        free_at, pages = 0.0, LeftPages()
 
         async def limited() -> Message:
             nonlocal free_at
@@ -386,6 +388,8 @@ class MessageLimit:
                     parsed = BackMsg.FromString(data)
                 except DecodeError:
                     return message  # Streamlit closes the connection
+                if parsed.HasField("rerun_script") and pages.is_late(parsed.rerun_script):
+                    continue
                 is_sent_by_pages = _is_sent_by_pages(parsed)
                 if is_sent_by_pages and len(parsed.file_urls_request.file_names) <= _MAX_FILES:
                     return message
@@ -396,6 +400,43 @@ class MessageLimit:
                     return {"type": "websocket.disconnect", "code": _TOO_BIG}
 
         await self._app(scope, limited, send)
+
+
+@dataclass(slots=True)
+class LeftPages:
+    """Tell which requests to draw a part of a page come from a page that was just left.
+
+    A link is answered after a moment. Until then, a timer or a player of the page that is left may
+    still ask to draw its part. Streamlit runs that after the new page, finds no such part, and
+    tells the browser the page of the request: the browser then empties the page that it shows.
+    """
+
+    page: str = ""
+    """The page that was asked for last, by its hash."""
+    left: set[str] = field(default_factory=set[str])
+    """Pages that were left since the browser was last known to show `page`."""
+
+    def is_late(self, asked: ClientState) -> bool:
+        """Return whether a request comes from a page that was left; note the page that it names.
+
+        >>> pages = LeftPages()
+        >>> asked = [("a", ""), ("a", "timer"), ("b", ""), ("a", "timer"), ("b", "part"), ("a", "")]
+        >>> [
+        ...     pages.is_late(ClientState(page_script_hash=page, fragment_id=part))
+        ...     for page, part in asked
+        ... ]
+        [False, False, False, True, False, False]
+        """
+        page = asked.page_script_hash
+        if asked.fragment_id and page in self.left:
+            return True
+        if page == self.page or asked.fragment_id:
+            self.left.clear()
+        else:
+            self.left.add(self.page)
+            self.left.discard(page)
+        self.page = page
+        return False
 
 
 def _is_sent_by_pages(message: BackMsg) -> bool:
