@@ -25,7 +25,7 @@ from ui.compare import (
     verdict_part,
     whole_text_card,
 )
-from ui.shell import address, choose_part, frame
+from ui.shell import choose_part, frame, workspace
 from ui.storage import StoredRun
 from ui.tokenizers import Member, add_button, draw_shelf_problems, shelf
 
@@ -50,7 +50,7 @@ PARTS: Final[Mapping[str, Sequence[str]]] = {
 
 def compare(stored: StoredRun) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        linked = [part for part, names in PARTS.items() if address.has_query(*names)]
+        linked = [part for part, names in PARTS.items() if workspace.has_query(*names)]
         part = choose_part(list(PARTS), next(iter(linked), None))
         st.space("stretch")
         room = st.container(width="content")

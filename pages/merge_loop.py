@@ -9,7 +9,7 @@ from ui.host import fragment
 from ui.look import counted, tooltip
 from ui.merge_loop import player_run, show_languages
 from ui.run import first_step, keep_step
-from ui.shell import address, frame, workspace
+from ui.shell import frame, workspace
 from ui.storage import StoredRun
 
 MAX_OWN_TEXT = 200
@@ -33,7 +33,7 @@ def draw_player(stored: StoredRun) -> None:
         on_words=lambda: keep_words(workspace.component_value(key, "words")),
     )
     send_block(player=key, block=player_run.player_block(stored.id, wanted, step))
-    text = address.query_text("words", MAX_OWN_TEXT) or ""
+    text = workspace.query_text("words", MAX_OWN_TEXT) or ""
     try:
         send_own_words(player=key, words=player_run.player_words(stored.id, text))
     except BpeError as error:
@@ -69,7 +69,7 @@ def keep_reported(stored: StoredRun, report: object) -> None:
 
 def keep_words(words: object) -> None:
     if isinstance(words, str):
-        address.set_query(words=words[:MAX_OWN_TEXT] or None)
+        workspace.set_query(words=words[:MAX_OWN_TEXT] or None)
 
 
 def draw(stored: StoredRun) -> None:

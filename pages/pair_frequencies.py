@@ -15,7 +15,7 @@ from ui.pair_frequencies import (
     shown_pair,
 )
 from ui.run import results
-from ui.shell import address, choose_part, frame
+from ui.shell import choose_part, frame, workspace
 from ui.storage import StoredRun
 
 
@@ -37,7 +37,7 @@ def draw_merge(stored: StoredRun) -> None:
 
 
 def draw(stored: StoredRun) -> None:
-    names_pairs = address.query_int("step", -1, 2**31) >= 0 or read_pair(stored) is not None
+    names_pairs = workspace.query_int("step", -1, 2**31) >= 0 or read_pair(stored) is not None
     if choose_part(["How large?", "Pairs"], "Pairs" if names_pairs else None) == "Pairs":
         draw_merge(stored)
     else:

@@ -9,7 +9,7 @@ import streamlit as st
 from ui.components import Door, draw_start_loop, draw_story, send_reading
 from ui.corpus import set_own_text
 from ui.host import fragment
-from ui.shell import address, frame
+from ui.shell import frame, workspace
 from ui.tokenizers import read_as_model
 
 SENTENCE = "how much wood would a woodchuck chuck if a woodchuck could chuck wood"
@@ -59,7 +59,7 @@ with st.container(key="start_page"):
         page="Start",
     )
     # This address belongs to no run: the browser's Back can leave one in it.
-    address.set_query(run=None, job=None)
+    workspace.set_query(run=None, job=None)
     st.html(Path(__file__).with_suffix(".css"))
     opened = draw_start_loop(SENTENCE, DOORS, key="start_loop")
     draw_scenes()

@@ -6,7 +6,7 @@ import streamlit as st
 
 from bpe_core.tokenizer import gpt2_golden_result
 from ui.components import draw_token_view
-from ui.corpus import OwnReading, file_opener, own_reading, text_field
+from ui.corpus import OwnReading, file_opener, own_texts, text_field
 from ui.host import errors_shown, fragment
 from ui.look import definitions, tooltip
 from ui.shell import choose_part, frame, workspace
@@ -74,7 +74,7 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
             return
         text = talk.text
     allowed = tuple(chosen.encoder.special_tokens) if as_special else ()
-    reading = own_reading.read_own_text(text, chosen.encoder, allowed)
+    reading = own_texts.read_own_text(text, chosen.encoder, allowed)
     if talk is not None:
         conversation.draw_shares(talk, reading)
         conversation.draw_learned(talk, reading)
@@ -87,12 +87,12 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
 def draw_text() -> str:
     file_messages()
     text = text_field(FIRST_TEXT, key="boundaries_text")
-    if len(text) > own_reading.MAX_CHARACTERS:
+    if len(text) > own_texts.MAX_CHARACTERS:
         st.warning(
             f"The text has {len(text):,} characters. Only the first "
-            f"{own_reading.MAX_CHARACTERS:,} are read."
+            f"{own_texts.MAX_CHARACTERS:,} are read."
         )
-    return text[: own_reading.MAX_CHARACTERS]
+    return text[: own_texts.MAX_CHARACTERS]
 
 
 def special_choice(text: str, chosen: Member) -> tuple[bool, str]:

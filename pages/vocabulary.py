@@ -11,13 +11,13 @@ from ui.vocabulary import (
     CountedText,
     Inspection,
     Uses,
-    background_work,
     choose_tokenizer_and_text,
     draw_audit,
     draw_learned,
     draw_rows,
     draw_tokens,
     inspect_vocabulary,
+    inspecting,
     leading_sentence,
     read_search,
     show_pruning,
@@ -27,7 +27,7 @@ from ui.work import Progress, Status, show_work
 
 def draw_vocabulary(stored: StoredRun) -> None:
     name, encoder, text = choose_tokenizer_and_text(stored)
-    counting = background_work.count(encoder, text)
+    counting = inspecting.count(encoder, text)
     inspection = inspect_vocabulary(name, encoder, text, counting.result)
     draw_learned(inspection)
     st.space("small")
@@ -49,7 +49,7 @@ def draw_counting(counting: Status[Progress, Uses], text: CountedText) -> None:
 @fragment()
 def draw_browser(inspection: Inspection) -> None:
     record = read_search()
-    search = None if inspection.tokenizer is None else background_work.search(inspection.tokenizer)
+    search = None if inspection.tokenizer is None else inspecting.search(inspection.tokenizer)
     draw_audit(inspection, record, search)
     st.divider()
     draw_tokens(inspection, record, None if search is None else search.result)

@@ -20,7 +20,7 @@ from tests.new_process import ROOT
 from ui.host import server_cache
 from ui.serving.upkeep import warm_up_rest
 from ui.shell.workspace import state_key
-from ui.vocabulary import background_work
+from ui.vocabulary import inspecting
 from ui.work import queue
 
 if TYPE_CHECKING:
@@ -118,10 +118,10 @@ def search_small_vocabularies_once() -> Iterator[None]:
         return find_unreachable(tokenizer)
 
     def find(tokenizer: Tokenizer, should_stop: Callable[[int, int], bool]) -> Reachability:
-        if tokenizer.vocab_size <= background_work.FEW_TOKENS:
+        if tokenizer.vocab_size <= inspecting.FEW_TOKENS:
             return found(tokenizer)
         return find_unreachable(tokenizer, should_stop)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(background_work, "find_unreachable", find)
+        patch.setattr(inspecting, "find_unreachable", find)
         yield

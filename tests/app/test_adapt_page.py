@@ -29,7 +29,7 @@ from tests.app.adapting import (
 from tests.app.pages import OpenApp, in_address, metrics, page_text, paste, sent_table
 from tests.app.training import assert_press_is_refused, draw_after, known_work
 from tests.waiting import OfKind, wait_until
-from ui.adapt import MODEL_LINES, files_part, in_background
+from ui.adapt import MODEL_LINES, in_background, result_parts
 from ui.adapt.adapting_process import Swapped
 from ui.adapt.in_background import REPLACE, SHRINK
 from ui.run import zipped
@@ -93,7 +93,7 @@ def test_a_cut_builds_no_tokenizer_again_and_other_formats_once_opened(
     app.slider(key=f"tokens_kept_{stored.id}").set_value(4).run()
     assert not built
     assert "BPE Explorer (.json)" not in download_labels(app)
-    app.session_state[files_part.OTHER_FORMATS] = True
+    app.session_state[result_parts.OTHER_FORMATS] = True
     app.run()
     assert built == [50_000 + 4]
     assert "BPE Explorer (.json)" in download_labels(app)
@@ -226,7 +226,7 @@ def test_a_shrunk_or_changed_tokenizer_is_downloaded(
         archives.append(files)
         return zipped(files)
 
-    monkeypatch.setattr(files_part, "zipped", zip_and_note)
+    monkeypatch.setattr(result_parts, "zipped", zip_and_note)
     app = open_with_base(open_app, dumps(small_base(), "transformers"), mode)
     draw_after(app, OfKind(MODES[mode][0]), begin(app, mode))
     names = ["Tokenizer files", "old_ids.npy", "parts.npy", "embedding_rows.json"]

@@ -34,7 +34,7 @@ from tests.app.pages import (
 )
 from tests.app.training import held_back, known_work
 from tests.waiting import MAX_WAIT_SECONDS, OfKind, wait_until
-from ui.adapt import files_part
+from ui.adapt import result_parts
 from ui.adapt.in_background import REPLACE
 from ui.storage import StoredRun
 from ui.train.presets import CONFIGS, LLAMA
@@ -212,13 +212,13 @@ def test_the_written_model_has_the_characters_of_the_cut(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written: list[Mapping[str, bytes]] = []
-    without = files_part.without_folders
+    without = result_parts.without_folders
 
     def note(files: Mapping[str, bytes]) -> dict[str, bytes]:
         written.append(files)
         return without(files)
 
-    monkeypatch.setattr(files_part, "without_folders", note)
+    monkeypatch.setattr(result_parts, "without_folders", note)
     app = open_base(open_app)
     stored = extend(app, 12)
     app.slider(key=f"tokens_kept_{stored.id}").set_value(5).run()

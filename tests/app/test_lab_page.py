@@ -19,7 +19,7 @@ from tests.app.stored import store
 from tests.app.training import draw_after
 from tests.oracles import TOKENIZERS
 from tests.waiting import OfKind, wait_until
-from ui.corpus.own_text_field import OwnText, OwnTexts
+from ui.corpus.own_texts import OwnText, OwnTexts
 from ui.lab import MeasurementStatus, sections
 from ui.lab.sections import MEASURE, begin_measurement
 from ui.shell.workspace import state_key

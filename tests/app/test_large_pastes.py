@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.pages import OpenApp, paste, sent
 from ui.components.live_text import MAX_EDITED
-from ui.corpus import own_reading, own_text_field
+from ui.corpus import own_texts
 from ui.shell import workspace
 
 LINE = "a line of a pasted text\n"
@@ -45,11 +45,11 @@ def after(app: AppTest, act: Callable[[], object]) -> AppTest:
 
 
 def open_pasted() -> None:
-    own_text_field.open_pasted("boundaries_text", "text", own_reading.MAX_CHARACTERS)
+    own_texts.open_pasted("boundaries_text", "text", own_texts.MAX_CHARACTERS)
 
 
 def open_large(key: str) -> None:
-    own_text_field.open_pasted(f"paste_{key}", key, 50_000_000)
+    own_texts.open_pasted(f"paste_{key}", key, 50_000_000)
 
 
 def test_a_large_paste_is_shown_with_its_name_and_size_and_closed_again(
@@ -64,7 +64,7 @@ def test_a_large_paste_is_shown_with_its_name_and_size_and_closed_again(
     assert field(app)["text"] == text[:2_000]
     assert f"{len(text):,} characters, too many to edit" in field(app)["excerpt_note"]
     assert "text_id" in app.query_params
-    after(app, lambda: own_text_field.close_text("first"))
+    after(app, lambda: own_texts.close_text("first"))
     assert field(app)["text"] == "typed before, and more"
     assert field(app)["opened"] is None
 
@@ -80,24 +80,24 @@ def test_closing_returns_to_the_text_before_all_that_was_opened(
     after(app, open_pasted)
     assert field(app)["opened"] == ["Pasted text", "240 kB"]
     assert field(app)["text"] == LINE * 10_000
-    after(app, lambda: own_text_field.close_text("first"))
+    after(app, lambda: own_texts.close_text("first"))
     assert field(app)["text"] == "mine"
     opener = app.file_uploader(key="boundaries_file")
     opener.upload("a.txt", b"a file", "text/plain").run()
-    after(app, lambda: own_text_field.set_own_text("a file, edited"))
+    after(app, lambda: own_texts.set_own_text("a file, edited"))
     assert field(app)["opened"] is None
     assert field(app)["text"] == "a file, edited"
     # A long text from an address can be closed too.
-    after(app, lambda: own_text_field.update_text(text="x" * (MAX_EDITED + 1)))
+    after(app, lambda: own_texts.update_text(text="x" * (MAX_EDITED + 1)))
     assert field(app)["opened"] == ["Long text", "500 kB"]
-    after(app, lambda: own_text_field.close_text("first"))
+    after(app, lambda: own_texts.close_text("first"))
     assert field(app)["text"] == "first"
 
 
 def test_only_what_is_read_of_a_paste_is_kept_and_the_rest_is_counted(
     open_app: OpenApp, browser_says: Callable[[object], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_reading, "MAX_CHARACTERS", 1_000)
+    monkeypatch.setattr(own_texts, "MAX_CHARACTERS", 1_000)
     app = open_app("token_boundaries")
     browser_says(message(LINE * 100, n_characters=9_000_000, n_bytes=9_500_000))
     after(app, open_pasted)

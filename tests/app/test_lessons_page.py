@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 import bpe_core as bpe
 from bpe_core.corpus import parallel_texts
 from tests.app.pages import all_sent, press
-from ui.corpus.own_text_field import OwnText, OwnTexts
+from ui.corpus.own_texts import OwnText, OwnTexts
 from ui.lessons import LESSONS
 from ui.lessons.languages import N_MERGES, TaughtLanguage
 from ui.lessons.parts import MAX_TEXT_LENGTH, Answers, cut_text

@@ -29,7 +29,7 @@ from tests.app_pages import PAGES, PAGES_OF_A_RUN, START
 from tests.new_process import ROOT, run_python
 from tests.plurals import ONE_OF_MANY
 from ui.components import MAX_SENTENCE_LENGTH
-from ui.shell import address
+from ui.shell import workspace
 from ui.shell.open_run import MAX_RECENT_RUNS
 from ui.storage import SAMPLE_RUN_ID, run_store
 
@@ -139,7 +139,7 @@ def test_other_fields_bound_to_the_address_accept_any_value(
 _IMPORTS = """
 import sys
 import ui.components.start_loop, ui.shell.frame, ui.shell.open_run
-import ui.corpus.own_text_field, ui.serving.upkeep
+import ui.corpus.own_texts, ui.serving.upkeep
 heavy = ("pandas", "numba", "tokenizers", "tiktoken")
 print([name for name in heavy if name in sys.modules])
 """
@@ -303,15 +303,15 @@ def test_compare_offers_each_run_of_one_name_and_adds_the_chosen_one(
 def _page_of_a_search() -> None:
     import streamlit as st
 
-    from ui.shell import address
+    from ui.shell import workspace
 
-    address.prepare()
-    st.button("Find the", on_click=address.set_query, kwargs={"find": "the"})
-    st.button("Show all", on_click=address.set_query, kwargs={"find": None})
+    workspace.prepare()
+    st.button("Find the", on_click=workspace.set_query, kwargs={"find": "the"})
+    st.button("Show all", on_click=workspace.set_query, kwargs={"find": None})
     both = {"find": "the", "page": "2"}
-    st.button("Turn the page", on_click=address.set_query, kwargs=both)
-    page = address.query_text("page")
-    st.markdown((address.query_text("find") or "all") + (f", page {page}" if page else ""))
+    st.button("Turn the page", on_click=workspace.set_query, kwargs=both)
+    page = workspace.query_text("page")
+    st.markdown((workspace.query_text("find") or "all") + (f", page {page}" if page else ""))
 
 
 def _shown(app: AppTest) -> str:
@@ -339,7 +339,7 @@ def test_only_a_late_request_with_the_old_address_is_ignored(
     assert _shown(app) == "other"
     press(app, "Show all")
     # After some seconds it is no late request.
-    monkeypatch.setattr(address, "_SECONDS_UNTIL_KNOWN", 0.0)
+    monkeypatch.setattr(workspace, "_SECONDS_UNTIL_KNOWN", 0.0)
     app.query_params["find"] = "other"
     app.run()
     assert _shown(app) == "other"
@@ -354,7 +354,7 @@ def test_a_choice_of_several_is_kept_if_writing_breaks_off(
         press(app, "Find the")
         del app.query_params["find"]
     with monkeypatch.context() as broken:
-        broken.setattr(address, "_write", _broken_off)
+        broken.setattr(workspace, "_write", _broken_off)
         with pytest.raises(AssertionError, match="encountered an error"):
             press(app, "Turn the page")
     app.query_params.clear()

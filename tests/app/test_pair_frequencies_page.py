@@ -17,7 +17,7 @@ from bpe_core.runs import PairLives, check_parts
 from tests.app.pages import OpenApp, in_address, metrics, page_text, press, unescaped_text, upload
 from tests.app.stored import store, store_hugs
 from tests.waiting import OfKind, wait_until
-from ui.pair_frequencies.sample_part import CHECK, checking, stored_text, verdict_on
+from ui.pair_frequencies.size_part import CHECK, checking, stored_text, verdict_on
 from ui.storage import MAX_KEPT, SAMPLE_RUN_ID, BaseName, CorpusOrigin, Trained, load_run, store_run
 
 PAGE = "pair_frequencies"

@@ -20,10 +20,10 @@ from tests.foreign_models import described, library_encoder, word_piece
 from tests.oracles import TOKENIZERS, opened_by_name
 from tests.unit.test_token_view_packing import unpacked
 from tests.zipping import make_zip
-from ui.corpus import own_reading
+from ui.corpus import own_texts
 from ui.storage import SAMPLE_RUN_ID, keep_tokenizer, load_run
 from ui.token_boundaries import opened_file
-from ui.vocabulary.inspection import OWN_TEXT
+from ui.vocabulary.inspecting import OWN_TEXT
 
 
 def view(app: AppTest) -> dict[str, Any]:
@@ -111,14 +111,14 @@ def field_text(app: AppTest) -> str:
 def test_only_the_beginning_of_a_long_text_is_sent_but_all_tokens_are_counted(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_reading, "MAX_CHARACTERS", 1_000)
+    monkeypatch.setattr(own_texts, "MAX_CHARACTERS", 1_000)
     line = "a line of an opened file\n"
     app = open_app("token_boundaries", tokenizer="GPT-2")
     open_file(app, line * 40_000)
     assert field_text(app) == view(app)["text"] == (line * 40)[:1_000]
     assert sum(len(c.proto.json) for c in app.get("bidi_component")) < 50_000
     assert "1,000,000 characters. Only the first 1,000 are read" in warning(app)
-    monkeypatch.setattr(own_reading, "MAX_TOKENS", 5)
+    monkeypatch.setattr(own_texts, "MAX_TOKENS", 5)
     text = "one two three 漢字 five"
     app = open_app("token_boundaries", tokenizer="GPT-2", text=text)
     every = gpt2().encode(text)

@@ -35,9 +35,8 @@ from tests.app.training import draw_after
 from tests.foreign_models import described, library_encoder, unigram, word_piece
 from tests.waiting import MAX_WAIT_SECONDS, OfKind
 from ui.storage import SAMPLE_RUN_ID, keep_tokenizer, load_run
-from ui.vocabulary import background_work
-from ui.vocabulary.background_work import COUNT, SEARCH
-from ui.vocabulary.inspection import held_out_text
+from ui.vocabulary import inspecting
+from ui.vocabulary.inspecting import COUNT, SEARCH, held_out_text
 from ui.work.background import queue
 
 HOSTILE = [
@@ -198,27 +197,27 @@ def test_the_card_shows_a_token_with_its_tree_and_the_tokens_built_on_it(
 def test_the_search_for_unreachable_tokens_can_be_waited_for_cancelled_and_repeated(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background_work, "FEW_TOKENS", 0)
-    find = background_work.find_unreachable
+    monkeypatch.setattr(inspecting, "FEW_TOKENS", 0)
+    find = inspecting.find_unreachable
     go_on = Event()
 
     def found(*arguments: Any) -> Reachability | None:
         assert go_on.wait(MAX_WAIT_SECONDS)
         return find(*arguments)
 
-    monkeypatch.setattr(background_work, "find_unreachable", found)
+    monkeypatch.setattr(inspecting, "find_unreachable", found)
     tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
     app = open_app("vocabulary")
     assert findings(app)["unreachable"] is None
     go_on.set()
-    draw_after(app, OfKind(SEARCH), background_work.search(tokenizer).id)
+    draw_after(app, OfKind(SEARCH), inspecting.search(tokenizer).id)
     assert findings(app)["unreachable"] == len(find_unreachable(tokenizer).unreachable)
     go_on.clear()
     queue.forget(SEARCH, tokenizer.fingerprint)
-    background_work.search(tokenizer)
+    inspecting.search(tokenizer)
     queue.cancel(SEARCH, tokenizer.fingerprint)
     go_on.set()
-    draw_after(app, OfKind(SEARCH), background_work.search(tokenizer).id)
+    draw_after(app, OfKind(SEARCH), inspecting.search(tokenizer).id)
     assert "was cancelled" in page_text(app)
     assert findings(app)["unreachable"] is None
     press(app, "Begin again")
@@ -228,14 +227,14 @@ def test_the_search_for_unreachable_tokens_can_be_waited_for_cancelled_and_repea
 def test_the_tokens_are_shown_before_their_uses_are_counted(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background_work, "FEW_BYTES", 0)
+    monkeypatch.setattr(inspecting, "FEW_BYTES", 0)
     go_on = Event()
 
     def counted(*_: object) -> None:
         assert go_on.wait(MAX_WAIT_SECONDS)
 
     with monkeypatch.context() as patched:
-        patched.setattr(background_work, "uses_in_corpus", counted)
+        patched.setattr(inspecting, "uses_in_corpus", counted)
         app = open_app("vocabulary", uses_on="Held-out text", find=" the")
         assert [row["uses"] for row in sent(app, "record")["rows"]] != []
         assert {row["uses"] for row in sent(app, "record")["rows"]} == {None}
@@ -247,10 +246,10 @@ def test_the_tokens_are_shown_before_their_uses_are_counted(
         stored = load_run(SAMPLE_RUN_ID)
         text = held_out_text(stored)
         assert text is not None
-        draw_after(app, OfKind(COUNT), background_work.count(stored.run.tokenizer, text).id)
+        draw_after(app, OfKind(COUNT), inspecting.count(stored.run.tokenizer, text).id)
         assert "counting of uses was cancelled" in page_text(app)
     press(app, "Begin again")
-    draw_after(app, OfKind(COUNT), background_work.count(stored.run.tokenizer, text).id)
+    draw_after(app, OfKind(COUNT), inspecting.count(stored.run.tokenizer, text).id)
     uses = uses_in_corpus(stored.run.tokenizer, stored.held_out)
     rows = sent(app, "record")["rows"]
     assert [row["uses"] for row in rows] == [uses[row["id"]] for row in rows]

@@ -12,7 +12,7 @@ from ui.compare import comparison_charts as compare_charts
 from ui.compare.comparison_charts import kind_bars
 from ui.lab import sections as lab_charts
 from ui.look import charts
-from ui.pair_frequencies import life, sample_part
+from ui.pair_frequencies import pair_life, size_part
 from ui.pair_frequencies import step as pair_charts
 from ui.vocabulary import audit_section
 
@@ -52,8 +52,8 @@ def large_charts() -> Iterator[tuple[str, go.Figure]]:
         counts = FALLING * factor
         yield name, charts.winner_counts_curve(STEPS, counts, n_merges=999_744, theme="light")
     parts = [SampleFigures(0.5**n, 9, 9, 1 - n / 7, 1 - n / 9, 104.5 - n) for n in range(7)][::-1]
-    yield "shared with the whole text", sample_part.shared_with_all(parts, theme="light")
-    yield "bytes per token by part", sample_part.bytes_per_token_by_part(parts, theme="light")
+    yield "shared with the whole text", size_part.shared_with_all(parts, theme="light")
+    yield "bytes per token by part", size_part.bytes_per_token_by_part(parts, theme="light")
     pairs = [(left, right) for left in NAMES for right in NAMES][:12]
     yield (
         "most frequent pairs",
@@ -76,16 +76,16 @@ def large_charts() -> Iterator[tuple[str, go.Figure]]:
             pair_charts.rank_frequency_curve(ranks, FALLING[[0, 1, 2]], theme="light"),
         )
     lives = np.linspace(998_000, 999_744, 40).astype(np.int64)
-    yield "a count", life.life_curve(lives, FALLING, is_rank=False, theme="light")
-    yield "a rank", life.life_curve(lives, FALLING, is_rank=True, theme="light")
+    yield "a count", pair_life.life_curve(lives, FALLING, is_rank=False, theme="light")
+    yield "a rank", pair_life.life_curve(lives, FALLING, is_rank=True, theme="light")
     yield (
         "a short life",
-        life.life_curve(np.array([0, 1, 2]), FALLING[:3], is_rank=False, theme="light"),
+        pair_life.life_curve(np.array([0, 1, 2]), FALLING[:3], is_rank=False, theme="light"),
     )
     for step in (0, 999_744):
         yield (
             "a place",
-            life.life_place(
+            pair_life.life_place(
                 np.array([step]), "10,000,000 times", n_merges=999_744, step=step, theme="light"
             ),
         )

@@ -13,7 +13,7 @@ from bpe_core.tokenizer import gpt2
 from tests.browser.conftest import ShowFigures
 from tests.browser.helpers import SLACK, open_page
 from tests.browser.token_view import COPY
-from ui.corpus.own_reading import MAX_TOKENS
+from ui.corpus.own_texts import MAX_TOKENS
 
 SECONDS_TO_PAINT = 5
 FRAME_MS = 33

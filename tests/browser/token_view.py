@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 import bpe_core as bpe
 from bpe_core.views import VIEW_STYLES, component_css, join_modules
 from ui.components import token_view
-from ui.corpus.own_reading import read_own_text
+from ui.corpus.own_texts import read_own_text
 
 _FOLDER = Path(token_view.__file__).parent
 

@@ -17,9 +17,9 @@ from bpe_core.comparison import embedding_rows
 from tests.waiting import OfKind, wait_until
 from ui.adapt import in_background
 from ui.adapt.adapting_process import HELD_OUT, TRAINING, judged
-from ui.adapt.files_part import files_label, without_folders
 from ui.adapt.new_tokens import list_new_tokens, token_rows, tokens_csv
 from ui.adapt.replace_mode import gone_for_good
+from ui.adapt.result_parts import files_label, without_folders
 from ui.run import rows_of_cuts
 from ui.storage import StoredRun
 

@@ -26,7 +26,7 @@ from ui.look import (
     shorten_start,
     tokens_axis,
 )
-from ui.merge_loop.languages import lengths_chart, picks_ribbon
+from ui.merge_loop.language_shares import lengths_chart, picks_ribbon
 from ui.vocabulary.rows_section import norms_by_uses
 
 THEMES: tuple[Theme, ...] = ("light", "dark")

@@ -23,7 +23,7 @@ from bpe_core.comparison import (
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
 from ui.components import FigureRow
-from ui.pair_frequencies.size import COST_COLUMNS, Sizes, cost_rows, costs_csv
+from ui.pair_frequencies.size_part import COST_COLUMNS, Sizes, cost_rows, costs_csv
 from ui.tokenizers import corpus_rows, embedding_table_rows, money, text_rows, window_rows
 
 FOREIGN = library_encoder(models.described(models.word_piece()))

@@ -13,11 +13,17 @@ import bpe_core as bpe
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.trainers import reference
 from tests.strategies import plain_configs, word_counts
-from ui.lessons import four_documents, gpt2_cuts, hug_words, parts, sentences
-from ui.lessons.parts import choose_most_frequent, choose_number
-from ui.lessons.printing import format_sum, format_token, pair_name, printed, source_lines
-from ui.lessons.shortcuts import crossing
-from ui.lessons.walk import walk
+from ui.lessons import four_documents, gpt2_cuts, hug_words, parts, showing
+from ui.lessons.parts import (
+    choose_most_frequent,
+    choose_number,
+    format_sum,
+    format_token,
+    pair_name,
+    printed,
+    source_lines,
+)
+from ui.lessons.walk import crossing, walk
 from ui.look import counted, plain_markdown
 
 HUGS = {"hug": 10, "ugg": 5, "ggi": 3, "gin": 3, "ing": 3}
@@ -192,9 +198,9 @@ def list_documents(text: str) -> tuple[str, ...]:
 def test_the_sentences_on_the_hug_words_are_true_of_any_words(text: str, marked: bool) -> None:
     learned = hug_words.trained(with_counts(text), marked=marked)
     n_merges = len(learned.merges)
-    assert ("marker" in sentences.first_symbols(learned)) == marked
-    assert ("the marker" in sentences.size_rule(learned)) == marked
-    said = sentences.winner(learned)
+    assert ("marker" in showing.first_symbols(learned)) == marked
+    assert ("the marker" in showing.size_rule(learned)) == marked
+    said = showing.winner(learned)
     counts = Counter(learned.pair_counts_at(0).values())
     if counts:
         assert f" occurs {counted(max(counts), 'time')}, " in said
@@ -203,17 +209,17 @@ def test_the_sentences_on_the_hug_words_are_true_of_any_words(text: str, marked:
         assert said == "There are no pairs."
     for step in range(n_merges + 1):
         total = len(set("".join(text.split()))) + marked + step
-        said = sentences.size_sum(learned, step)
+        said = showing.size_sum(learned, step)
         assert said.endswith(f" = **{counted(total, 'token')}**")
         assert sum(int(n) for n in regex.findall(r"\d+", said.partition("=")[0])) == total
     why = "the vocabulary is full" if n_merges == 40 else "no pairs are left"
-    assert sentences.stopped(learned) == f"It stopped after {counted(n_merges, 'merge')}: {why}."
+    assert showing.stopped(learned) == f"It stopped after {counted(n_merges, 'merge')}: {why}."
 
 
 @in_table
 def test_the_winner_without_the_marker_is_stated(text: str) -> None:
     marked, unmarked = (hug_words.trained(with_counts(text), marked=each) for each in (True, False))
-    said = sentences.winner_without_marker(marked)
+    said = showing.winner_without_marker(marked)
     if not unmarked.merges:
         assert said == "Without the marker there are no pairs: each word is one character."
         return
@@ -227,13 +233,13 @@ def test_the_sentences_on_the_four_documents_are_true_of_any_documents(text: str
     documents = list_documents(text)
     learned = four_documents.trained(documents)
     n_merges, symbols = len(learned.merges), sorted(set("".join(documents)))
-    said = sentences.rounds(learned, 15)
+    said = showing.rounds(learned, 15)
     assert said.startswith(f"{counted(n_merges, 'round')} of counting")
     assert ("no pairs were left" in said) == (n_merges < 15)
     n_tokens = len(symbols) + 1 + n_merges
-    assert sentences.list_size(learned).endswith(f" make **{n_tokens:,} tokens**.")
+    assert showing.list_size(learned).endswith(f" make **{n_tokens:,} tokens**.")
     n_spaces = sum(character.isspace() for character in symbols)
-    unused = sentences.unused_symbols(learned)
+    unused = showing.unused_symbols(learned)
     assert unused.count(",") == n_spaces  # one after each, the last one before "since"
     assert (" occur in no word" in unused) == (n_spaces > 1)
     assert unused.endswith(["", "needs.", "tokens that no word needs."][min(n_spaces, 2)])
@@ -249,7 +255,7 @@ def test_the_sentences_on_gpt2s_pretokens_are_true_of_any_documents(text: str) -
     n_merges, symbols = len(learned.merges), list(learned.run.base_ids)
     n_start = len(symbols) + 1
     n_room = max(50, n_start + 19) - n_start
-    said = sentences.room(learned)
+    said = showing.room(learned)
     assert said.startswith(
         f"The vocabulary size is {n_start + n_room}. It starts with {n_start} tokens, which leaves "
         f"room for {n_room} merges."
@@ -258,10 +264,10 @@ def test_the_sentences_on_gpt2s_pretokens_are_true_of_any_documents(text: str) -
     if not n_merges:
         left = " There are no pairs to merge: each piece is one symbol."
     assert said.endswith("merges." if n_merges == n_room else left)
-    said = sentences.byte_alphabet(learned)
+    said = showing.byte_alphabet(learned)
     assert ("the space last" in said) == (symbols[-1] == b" " and len(symbols) > 1)
     assert (f"{len(symbols)} bytes" in said) == (len(symbols) > 1)
-    place, said = sentences.first_difference(learned, other)
+    place, said = showing.first_difference(learned, other)
     a, b = ([each.run.vocab[merge.id] for merge in each.merges] for each in (learned, other))
     assert a[:place] == b[:place]
     assert said.endswith("the same merges." if a == b else f" at merge {place + 1}.")
@@ -272,12 +278,12 @@ def test_tokens_over_boundaries_are_counted_and_named_with_the_pieces() -> None:
     whole = walk({"a dog. a dog.": 1}, config)
     cut = walk({"a": 2, " dog": 998, ".": 1}, bpe.TrainingConfig(259, special_tokens=()))
     over = crossing(whole, get_pretokenizer("gpt2").split)
-    assert sentences.over_boundaries(over, whole, cut) == (
+    assert showing.over_boundaries(over, whole, cut) == (
         "Without cuts 3 of 4 tokens cross a boundary between words, such as “a␣do”. With cuts it "
         "is 0 of 3: no merge crosses a cut. The cut text has 1,001 pieces, words and signs, 3 of "
         "them distinct."
     )
-    none = sentences.over_boundaries([False] * 4, whole, cut)
+    none = showing.over_boundaries([False] * 4, whole, cut)
     assert none.startswith("Without cuts 0 of 4 tokens cross a boundary between words. With")
 
 
@@ -294,10 +300,10 @@ def test_a_token_that_ends_within_a_character_crosses_no_boundary() -> None:
 def test_the_visitors_words_never_become_markup(text: str) -> None:
     hugs = hug_words.trained(with_counts(text), marked=True)
     said = [
-        sentences.winner_without_marker(hugs),
-        sentences.unused_symbols(four_documents.trained(list_documents(text))),
-        sentences.lacking_bytes(text.split()),
-        sentences.lacking_characters(sorted(set(text))),
+        showing.winner_without_marker(hugs),
+        showing.unused_symbols(four_documents.trained(list_documents(text))),
+        showing.lacking_bytes(text.split()),
+        showing.lacking_characters(sorted(set(text))),
     ]
     for sentence in said:
         bare = regex.sub(r"\\[!-/:-@\[-`{-~]", "", sentence)
@@ -308,4 +314,4 @@ def test_the_visitors_words_never_become_markup(text: str) -> None:
 def test_the_sentences_are_true_of_a_text_cut_to_the_maximum_length() -> None:
     text = parts.cut_text("ab cd " * 1_000)
     learned = gpt2_cuts.trained(list_documents(text), "first-seen")
-    assert "no pairs are left" in sentences.room(learned)
+    assert "no pairs are left" in showing.room(learned)

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from bpe_core.runs import PairLives
 from bpe_core.types import PairCount
 from ui.look import PALETTES, Theme
-from ui.pair_frequencies import life
+from ui.pair_frequencies import pair_life
 from ui.pair_frequencies import step as pair_charts
-from ui.pair_frequencies.words import (
+from ui.pair_frequencies.pair_life import (
     COLUMNS,
     life_csv,
     pair_rows,
@@ -135,7 +135,9 @@ def test_the_selected_pair_has_its_own_frame():
 
 def test_a_life_is_drawn_in_steps_from_birth_to_end():
     steps, counts = np.array([31, 40, 52]), np.array([90, 70, 66])
-    figure: Any = life.life_curve(steps, counts, is_rank=False, marked=(45, 70.0), theme="light")
+    figure: Any = pair_life.life_curve(
+        steps, counts, is_rank=False, marked=(45, 70.0), theme="light"
+    )
     curve, end, ring = figure.data
     assert (curve.x, curve.y) == ((31, 40, 52), (90, 70, 66))
     assert curve.line.shape == "hv"
@@ -145,7 +147,7 @@ def test_a_life_is_drawn_in_steps_from_birth_to_end():
 
 
 def test_the_first_rank_is_at_the_top_and_a_pair_without_occurrences_has_none():
-    figure: Any = life.life_curve(
+    figure: Any = pair_life.life_curve(
         np.array([0, 3, 5]), np.array([120, 0, 7]), is_rank=True, theme="light"
     )
     low, high = figure.layout.yaxis.range
@@ -155,7 +157,7 @@ def test_the_first_rank_is_at_the_top_and_a_pair_without_occurrences_has_none():
 
 
 def test_a_life_of_one_step_can_be_drawn():
-    figure: Any = life.life_curve(np.array([0]), np.array([1]), is_rank=True, theme="light")
+    figure: Any = pair_life.life_curve(np.array([0]), np.array([1]), is_rank=True, theme="light")
     assert figure.layout.xaxis.range == (0, 1)
 
 

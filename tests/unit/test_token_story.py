@@ -8,8 +8,8 @@ import pytest
 
 import bpe_core as bpe
 from ui.compare.passage import Excerpt, excerpts, typical_excerpt
-from ui.corpus import OwnReading, own_reading
-from ui.corpus.own_reading import joined, read_own_text
+from ui.corpus import OwnReading, own_texts
+from ui.corpus.own_texts import joined, read_own_text
 from ui.storage import SAMPLE_RUN_ID, Trained, load_run, store_run
 from ui.token_boundaries import index_chosen, token_story
 from ui.token_boundaries.token_story import origin_in_run, word_steps
@@ -84,7 +84,7 @@ def test_a_note_explains_missing_steps(
     assert "100,000 bytes" in word_steps(long, bpe.gpt2(), 3).note
     lone = read("é", bpe.gpt2().truncated(0))
     assert word_steps(lone, bpe.gpt2().truncated(0), 0).note == "No merge applies to it."
-    monkeypatch.setattr(own_reading, "MAX_TOKENS", 2)
+    monkeypatch.setattr(own_texts, "MAX_TOKENS", 2)
     cut = read(" unbelievably", bpe.gpt2().truncated(2_000))
     assert "ends inside" in word_steps(cut, bpe.gpt2().truncated(2_000), 1).note
 
@@ -214,5 +214,5 @@ def test_the_typical_excerpt_has_the_same_gain_as_the_whole_corpus() -> None:
 
 @pytest.mark.parametrize("most", range(9))
 def test_documents_are_joined_up_to_the_limit(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    monkeypatch.setattr(own_reading, "MAX_CHARACTERS", most)
+    monkeypatch.setattr(own_texts, "MAX_CHARACTERS", most)
     assert joined(bpe.Corpus.from_documents(["ab", "", "cde"])) == "ab\n\ncde"[:most]

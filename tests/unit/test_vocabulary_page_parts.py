@@ -13,8 +13,15 @@ import bpe_core as bpe
 from bpe_core.vocabulary import Query, Vocabulary, find_unreachable, uses_in_corpus
 from ui.storage import SAMPLE_RUN_ID, load_run
 from ui.vocabulary import CountedText, inspect_vocabulary
-from ui.vocabulary.audit_section import length_bars, list_findings
-from ui.vocabulary.search import FIELDS, bar_lengths, parse_lengths, to_query, to_record
+from ui.vocabulary.audit_section import (
+    FIELDS,
+    bar_lengths,
+    length_bars,
+    list_findings,
+    parse_lengths,
+    to_query,
+    to_record,
+)
 from ui.vocabulary.token_section import card_data
 
 Anything = st.one_of(st.text(max_size=20), st.integers(), st.none(), st.binary(max_size=4))

@@ -10,8 +10,16 @@ import streamlit as st
 from bpe_core.adapting import DEFAULT_COVERAGE, gain_by_kind, list_new_ids
 from bpe_core.comparison import embedding_rows
 from bpe_core.runs import steps_to_draw, times
-from ui.adapt.files_part import offer_files
-from ui.adapt.gain_parts import (
+from ui.adapt.new_tokens import (
+    Choices,
+    TokenChoices,
+    ask_for_terms,
+    draw_new_tokens,
+    draw_term_costs,
+    join_terms,
+)
+from ui.adapt.order_form import ask_for_coverage, choose_base, usable
+from ui.adapt.result_parts import (
     Gain,
     base_name,
     choose_general,
@@ -23,24 +31,16 @@ from ui.adapt.gain_parts import (
     draw_kind_gains,
     general_gain,
     how_sure,
+    offer_files,
     own_gain,
     usual_general,
 )
-from ui.adapt.new_tokens import (
-    Choices,
-    TokenChoices,
-    ask_for_terms,
-    draw_new_tokens,
-    draw_term_costs,
-    join_terms,
-)
-from ui.adapt.order_form import ask_for_coverage, choose_base, usable
 from ui.components import verdict
 from ui.corpus import begin_training, choose_corpus, show_corpus
 from ui.host import fragment
 from ui.look import counted, definitions, plain_markdown
 from ui.run import rows_of_cuts, show_failure, training_outcome, watch_training
-from ui.shell import FieldLimits, action_row, address, show_missing, whole_number, workspace
+from ui.shell import FieldLimits, action_row, show_missing, whole_number, workspace
 from ui.storage import Extension, StoredRun, extended_title
 from ui.tokenizers import shelf
 from ui.work import Training
@@ -294,8 +294,8 @@ def _choose_cut(stored: StoredRun) -> Cut:
     """Draw the slider, its figures and the curves; return the cut."""
     n = len(list_new_ids(stored.run))
     key = f"tokens_kept_{stored.id}"
-    kept = workspace.start_widget(key, address.query_int("merges", n, n))
-    address.set_query(merges=kept if kept != n else None)
+    kept = workspace.start_widget(key, workspace.query_int("merges", n, n))
+    workspace.set_query(merges=kept if kept != n else None)
     controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
     with controls:
         st.header("How many tokens are worth adding?", anchor=False)

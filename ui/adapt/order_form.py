@@ -16,13 +16,13 @@ from bpe_core.errors import BpeError
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.unicode import token_script
 from ui.adapt.adapting_process import Removable
-from ui.adapt.gain_parts import usual_general
 from ui.adapt.in_background import Order
+from ui.adapt.result_parts import usual_general
 from ui.components import FigureRow, figure_table
 from ui.corpus import area_to_address, choose_corpus, show_corpus, start_area
 from ui.host import cached
 from ui.look import counted, plain_markdown, plain_text, token_label
-from ui.shell import address, workspace
+from ui.shell import workspace
 from ui.storage import StoredRun
 from ui.tokenizers import add_button, draw_shelf_problems, shelf
 
@@ -48,7 +48,7 @@ def choose_base(stored: StoredRun) -> shelf.Base:
         st.space("stretch")
         add_button(stored)
     usual = _usual_key(stored, bases)
-    asked = address.query_text(_PARAMETER, _MAX_KEY_LENGTH)
+    asked = workspace.query_text(_PARAMETER, _MAX_KEY_LENGTH)
     workspace.start_choice(_KEY, asked if asked in bases else usual)
     if workspace.widget_text(_KEY) not in bases:
         workspace.set_widget(_KEY, usual)
@@ -60,7 +60,7 @@ def choose_base(stored: StoredRun) -> shelf.Base:
         label_visibility="collapsed",
         persist_state="session",
     )
-    address.set_query(**{_PARAMETER: key if key != usual else None})
+    workspace.set_query(**{_PARAMETER: key if key != usual else None})
     base = bases[key]
     draw_shelf_problems()
     st.markdown(f":gray[:small[{plain_markdown(_facts(base), 600)}]]")

@@ -17,15 +17,6 @@ from bpe_core.comparison import embedding_rows
 from bpe_core.corpus import Corpus
 from ui.adapt import in_background as work
 from ui.adapt.adapting_process import Swapped, TextTokens, general_titles
-from ui.adapt.files_part import Offered, offer_adapted
-from ui.adapt.gain_parts import (
-    Gain,
-    choose_general,
-    draw_gain_costs,
-    draw_gain_curves,
-    draw_gain_figures,
-    draw_kind_gains,
-)
 from ui.adapt.in_background import Order
 from ui.adapt.new_tokens import (
     Choices,
@@ -42,6 +33,16 @@ from ui.adapt.order_form import (
     ask_for_order,
     ask_what_may_go,
     draw_by_script,
+)
+from ui.adapt.result_parts import (
+    Gain,
+    Offered,
+    choose_general,
+    draw_gain_costs,
+    draw_gain_curves,
+    draw_gain_figures,
+    draw_kind_gains,
+    offer_adapted,
 )
 from ui.components import TermCell, TermRow, draw_term_table, verdict
 from ui.corpus import leave_address, read_address_text, text_to_address

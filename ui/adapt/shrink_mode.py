@@ -14,10 +14,9 @@ from bpe_core.adapting import Removals
 from bpe_core.runs import steps_to_draw
 from ui.adapt import in_background as work
 from ui.adapt.adapting_process import Removable, judged, max_removed
-from ui.adapt.files_part import Offered, offer_adapted
-from ui.adapt.gain_parts import FURTHER, Curve, tokens_over_removals
 from ui.adapt.in_background import ShrinkResult
 from ui.adapt.order_form import Asked, ask_for_order, ask_what_may_go, draw_by_script
+from ui.adapt.result_parts import FURTHER, Curve, Offered, offer_adapted, tokens_over_removals
 from ui.components import TermCell, TermRow, draw_term_table, verdict
 from ui.host import fragment
 from ui.look import CONFIG, counted, plain_text, token_label

@@ -27,7 +27,6 @@ from ui.look import CONFIG, counted, plain_markdown, plain_text
 from ui.run import csv_table, offer_csv, offer_pictures
 from ui.shell import (
     LIMIT,
-    address,
     choose_one,
     counted_as_kept,
     frame,
@@ -256,7 +255,7 @@ class LanguageChoice(NamedTuple):
 def chosen_languages() -> LanguageChoice:
     """Return what is chosen, though the part may not be drawn."""
     kept = workspace.get(OwnSentences).id
-    sentences = (address.query_text("sentences") or "") if kept is None else kept
+    sentences = (workspace.query_text("sentences") or "") if kept is None else kept
     return LanguageChoice(sentences, workspace.widget_text(_REFERENCE_KEY))
 
 
@@ -473,9 +472,9 @@ def _kept_sentences() -> str:
     """Return the id of the visitor's sentences; at first, the one in the address."""
     kept = workspace.get(OwnSentences).id
     if kept is None:
-        kept = address.query_text("sentences") or ""
+        kept = workspace.query_text("sentences") or ""
         workspace.update(OwnSentences, id=kept)
-    address.set_query(sentences=kept or None)
+    workspace.set_query(sentences=kept or None)
     return kept
 
 

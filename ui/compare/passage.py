@@ -36,7 +36,7 @@ from ui.components import (
 from ui.host import cached
 from ui.look import plain_markdown
 from ui.run import csv_table, offer_csv
-from ui.shell import address, workspace
+from ui.shell import workspace
 from ui.storage import StoredRun
 from ui.tokenizers import GPT2, Member, add_button, draw_all_normalized
 
@@ -108,7 +108,7 @@ def _typical_passage(
 
 
 def _word_part(members: Sequence[Member], suggested: str) -> None:
-    is_asked_for = bool(workspace.widget_text(_WORD_KEY)) or address.has_query(_WORD_KEY)
+    is_asked_for = bool(workspace.widget_text(_WORD_KEY)) or workspace.has_query(_WORD_KEY)
     with st.expander("One word under each tokenizer", expanded=is_asked_for):
         typed = st.text_input(
             "A word; a leading space matters",

@@ -48,7 +48,7 @@ from ui.components import ChartPicture, Rival, corpus_strip, draw_rivals, verdic
 from ui.corpus import open_to_hold_out
 from ui.look import CONFIG, counted, definitions, escape_markdown, plain_markdown, plain_text
 from ui.run import csv_table, draw_run_ribbons, offer_csv, offer_pictures
-from ui.shell import address, choose_one, frame, workspace
+from ui.shell import choose_one, frame, workspace
 from ui.storage import SAMPLE_RUN_ID, StoredRun
 from ui.tokenizers import Member, shelf
 
@@ -143,7 +143,7 @@ def _rivals(rows: Sequence[Rival], chosen: int, members: Sequence[Member]) -> No
 
     def choose() -> None:
         if member := pressed("against"):
-            address.set_query(against=member.key)
+            workspace.set_query(against=member.key)
 
     def remove() -> None:
         if member := pressed("removed"):
@@ -162,7 +162,7 @@ def judge(
     is_placeholder: bool = False,
 ) -> Judged:
     """Judge the run's tokenizer against the chosen one, or else the strongest, and all others."""
-    chosen = address.query_text("against")
+    chosen = workspace.query_text("against")
     keys = [member.key for member in members]
     place = keys.index(chosen) if chosen in keys[1:] else strongest(comparison)
     encoders = [member.encoder for member in members]

@@ -5,9 +5,9 @@ held out, or a text's tokens.
 
 Open `corpus_form` first, which also brings back the corpus of the address or of a run. `uploads`
 reads files, and asks what they leave open. `corpus_choice` keeps the choice in the address, asks
-what is held out, and keeps the files that Compare and Pair frequencies measure on. `own_text_field`
-draws and keeps a visitor's own texts, also from files and large pastes, `address_text` keeps a text
-in the address, and `own_reading` encodes it.
+what is held out, and keeps the files that Compare and Pair frequencies measure on. `own_texts`
+draws and keeps a visitor's own texts, also from files and large pastes, keeps a text in the
+address, and encodes it.
 """
 
 from typing import TYPE_CHECKING
@@ -16,15 +16,7 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from ui.corpus import address_text, corpus_form, own_reading, own_text_field
-    from ui.corpus.address_text import (
-        MAX_TEXT_LENGTH_IN_ADDRESS,
-        area_to_address,
-        leave_address,
-        read_address_text,
-        start_area,
-        text_to_address,
-    )
+    from ui.corpus import corpus_form, own_texts
     from ui.corpus.corpus_choice import ask_for_files, close_own_files
     from ui.corpus.corpus_form import (
         HELD_OUT_PERCENT,
@@ -39,15 +31,22 @@ if TYPE_CHECKING:
         open_to_hold_out,
         show_corpus,
     )
-    from ui.corpus.own_reading import MAX_CHARACTERS, OwnReading
-    from ui.corpus.own_text_field import (
+    from ui.corpus.own_texts import (
+        MAX_CHARACTERS,
+        MAX_TEXT_LENGTH_IN_ADDRESS,
+        OwnReading,
+        area_to_address,
         file_opener,
         find_text,
+        leave_address,
         leave_text_address,
         live_field,
         own_text,
+        read_address_text,
         set_own_text,
+        start_area,
         text_field,
+        text_to_address,
     )
     from ui.corpus.uploads import CorpusForm, ReadUploads
 else:

@@ -23,13 +23,12 @@ from bpe_core.corpus import (
     samples,
 )
 from bpe_core.errors import BpeError, CorpusError
-from ui.corpus.address_text import KeptTexts, leave_address
+from ui.corpus.own_texts import KeptTexts, leave_address
 from ui.corpus.uploads import USUAL, ReadUploads, joined
 from ui.host import cached
 from ui.look import plain_markdown, plain_text
 from ui.shell import (
     OpenRun,
-    address,
     check_uploaded,
     counted_as_kept,
     note_given,
@@ -66,7 +65,7 @@ def _find_files(use: Use, max_bytes: int) -> tuple[str, Corpus] | None:
     """
     kept_id = workspace.get(OwnFiles).ids.get(use)
     if kept_id is None:
-        kept_id = address.query_text(use) or ""
+        kept_id = workspace.query_text(use) or ""
     found = None
     if kept_id:
         try:
@@ -134,7 +133,7 @@ def close_own_files(use: Use) -> None:
 
 def _note(use: Use, kept_id: str) -> None:
     workspace.update(OwnFiles, ids={**workspace.get(OwnFiles).ids, use: kept_id})
-    address.set_query(**{use: kept_id or None})
+    workspace.set_query(**{use: kept_id or None})
 
 
 def _checked(corpus: Corpus, max_bytes: int) -> Corpus:
@@ -174,10 +173,10 @@ def choice_to_address(source: Source) -> None:
     """Put the choice of a corpus in the address, except what the form shows without it."""
     sample = workspace.widget_text("corpus_sample")
     percent = workspace.widget_number("corpus_held_out")
-    has_own_corpus = address.query_text("run") == workspace.get(OpenRun).id
+    has_own_corpus = workspace.query_text("run") == workspace.get(OpenRun).id
     is_usual = source != "sample" or sample == samples()[0].id
     by = workspace.widget_text("corpus_held_by")
-    address.set_query(
+    workspace.set_query(
         **{
             SOURCE: None if source == "sample" and not has_own_corpus else source,
             SAMPLE: None if is_usual else sample,
@@ -190,7 +189,7 @@ def choice_to_address(source: Source) -> None:
     for other, name in TEXTS.items():
         if other != source:
             leave_address(name)
-    kept_id = address.query_text(KEPT_UNDER[source]) if source in KEPT_UNDER else None
+    kept_id = workspace.query_text(KEPT_UNDER[source]) if source in KEPT_UNDER else None
     note_given(source, kept_id)
 
 

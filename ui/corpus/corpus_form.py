@@ -25,7 +25,6 @@ from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import TrainingConfig
 from ui.components import corpus_strip
 from ui.corpus import corpus_choice
-from ui.corpus.address_text import area_to_address, read_address_text
 from ui.corpus.corpus_choice import (
     HELD_OUT_PERCENT,
     TEXTS,
@@ -35,12 +34,14 @@ from ui.corpus.corpus_choice import (
     held_out_by,
     held_out_widgets,
 )
-from ui.corpus.own_text_field import (
+from ui.corpus.own_texts import (
     MAX_BYTES_PASTED,
     PASTED,
     OpenedText,
+    area_to_address,
     large_text_area,
     open_text,
+    read_address_text,
 )
 from ui.corpus.uploads import (
     USUAL,
@@ -64,7 +65,6 @@ from ui.look import (
 )
 from ui.run import corpus_summary, show_composition
 from ui.shell import (
-    address,
     draw_given_mark,
     heading_row,
     new_own_id,
@@ -420,13 +420,13 @@ def fill_from_address() -> dict[str, str | float]:
     Those of no corpus if it names only what to hold out, and nothing if it names neither. If the
     corpus is no longer kept, the form says so.
     """
-    asked = address.query_text(corpus_choice.SOURCE)
+    asked = workspace.query_text(corpus_choice.SOURCE)
     source = next((source for source in get_args(Source) if source == asked), None)
-    held_out = address.query_int(corpus_choice.HELD_OUT, HELD_OUT_PERCENT, 50)
-    held_by = address.query_text(corpus_choice.HELD_BY) or USUAL
+    held_out = workspace.query_int(corpus_choice.HELD_OUT, HELD_OUT_PERCENT, 50)
+    held_by = workspace.query_text(corpus_choice.HELD_BY) or USUAL
     widgets: dict[str, str | float] = {"corpus_held_out": held_out, "corpus_held_by": held_by}
     if source == "upload":
-        upload_id = address.query_text(corpus_choice.UPLOAD)
+        upload_id = workspace.query_text(corpus_choice.UPLOAD)
         if upload_id is None:
             return {}
         try:
@@ -441,7 +441,7 @@ def fill_from_address() -> dict[str, str | float]:
             # The field for words begins with some.
             return {"corpus_source": _choice(source)} | widgets if source == "words" else {}
         return _typed(source, text) | widgets
-    sample = address.query_text(corpus_choice.SAMPLE) or ""
+    sample = workspace.query_text(corpus_choice.SAMPLE) or ""
     if sample in [each.id for each in samples()]:
         return {"corpus_sample": sample} | widgets
     if source == "sample":
@@ -453,7 +453,7 @@ def fill_from_address() -> dict[str, str | float]:
 def fill_from_browser(source: str, kept_id: str) -> dict[str, str | float]:
     """Bring back the corpus that the browser names, as if the address named it."""
     name = corpus_choice.KEPT_UNDER[source]
-    address.set_query(**{corpus_choice.SOURCE: source, name: kept_id})
+    workspace.set_query(**{corpus_choice.SOURCE: source, name: kept_id})
     return fill_from_address()
 
 

@@ -64,7 +64,7 @@ from ui.look import (
     size_text,
     tooltip,
 )
-from ui.shell import address, frame
+from ui.shell import frame, workspace
 from ui.work import Status, Task, TooMuchWorkError, UnknownWorkError, WorkKind, queue, watch_work
 
 MAX_SECONDS: Final = 180.0
@@ -125,11 +125,11 @@ def read_measurements(*kinds: Kind) -> list[MeasurementStatus | None]:
     found: list[MeasurementStatus | None] = []
     problems: list[str] = []
     for kind in kinds:
-        id = address.query_text(kind)
+        id = workspace.query_text(kind)
         try:
             found.append(None if id is None else queue.status(MEASURE, id))
         except UnknownWorkError as error:
-            address.set_query(**{kind: None})
+            workspace.set_query(**{kind: None})
             problems.append(str(error))
             found.append(None)
     for problem in dict.fromkeys(problems):
@@ -140,7 +140,7 @@ def read_measurements(*kinds: Kind) -> list[MeasurementStatus | None]:
 def start_measurement(order: LabOrder, about: str) -> None:
     """Queue a measurement and name it in the address; draw an error if the queue is full."""
     with errors_shown():
-        address.set_query(**{order.kind: begin_measurement(order, about=about)})
+        workspace.set_query(**{order.kind: begin_measurement(order, about=about)})
         st.rerun()
 
 

@@ -5,9 +5,9 @@ code that just ran.
 
 Open `navigation` first: it lists the lessons, one module each, leads through their steps, and draws
 a lesson for print. `parts` defines a lesson and a step, and what a step asks before it shows
-anything. `walk` is a finished training that can be inspected before each merge, and `shortcuts`
-shows what goes wrong with a shortcut. `tiles` draws symbols, and `printing` values and the source
-of functions; `sentences` describes a training run in sentences that hold for any words.
+anything, and formats values and the source of functions. `walk` is a finished training that can be
+inspected before each merge, and what goes wrong with a shortcut. `showing` draws a training run as
+tiles, and describes it in sentences that hold for any words.
 """
 
 from typing import TYPE_CHECKING

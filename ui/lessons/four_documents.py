@@ -12,7 +12,7 @@ from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.trainers import GrowingVocabulary, choose_pair, count_pairs, count_words
 from bpe_core.types import TrainingConfig
 from ui.components import Claim, Question, SymbolRow, Tile, Tiles, draw_symbol_rows
-from ui.lessons import parts, printing, sentences, tiles
+from ui.lessons import parts, showing
 from ui.lessons.parts import (
     MAX_OPTIONS,
     Learned,
@@ -82,11 +82,11 @@ def ask_words(example: Learned) -> Question:
 
 def show_words(example: Learned) -> Ran:
     cut = get_pretokenizer("whitespace").split
-    tiles.whole_words(example.run, key="documents_counted")
+    showing.whole_words(example.run, key="documents_counted")
     return Ran(
         (count_words,),
         "count_words(documents, get_pretokenizer('whitespace').split)",
-        printing.printed(count_words(example.documents, cut)),
+        parts.printed(count_words(example.documents, cut)),
     )
 
 
@@ -109,7 +109,7 @@ def show_alphabet(example: Learned) -> Ran:
         key="documents_alphabet",
         caption="The symbols that the vocabulary starts with",
     )
-    unused = sentences.unused_symbols(learned)
+    unused = showing.unused_symbols(learned)
     if unused:
         st.markdown(unused)
     corpus = Corpus.from_documents(example.documents)
@@ -117,14 +117,14 @@ def show_alphabet(example: Learned) -> Ran:
     return Ran(
         (seen_symbols,),
         "sorted(seen_symbols(corpus, 'characters'))",
-        printing.printed(symbols),
+        parts.printed(symbols),
         "The function returns bytes; here they are printed as characters.",
     )
 
 
 def ask_pairs(example: Learned) -> Question | None:
-    tiles.word_rows(example.run, 0, key="documents_pair_words")
-    because = sentences.winner(example.run) if example.run.merges else ""
+    showing.word_rows(example.run, 0, key="documents_pair_words")
+    because = showing.winner(example.run) if example.run.merges else ""
     return choose_most_frequent(
         "Which pair of neighbours occurs most often?",
         example.run,
@@ -134,12 +134,12 @@ def ask_pairs(example: Learned) -> Question | None:
 
 def show_pairs(example: Learned) -> Ran:
     learned = example.run
-    tiles.bars_at(learned, 0, key="documents_pairs")
+    showing.bars_at(learned, 0, key="documents_pairs")
     return Ran(
         (count_pairs,),
         "count_pairs(words, counts)",
-        printing.printed(count_pairs(learned.starts, learned.counts), learned.run.vocab),
-        printing.SPELLED,
+        parts.printed(count_pairs(learned.starts, learned.counts), learned.run.vocab),
+        parts.SPELLED,
     )
 
 
@@ -149,7 +149,7 @@ def ask_ties(example: Learned) -> Question | None:
     if step is None:
         return None
     first, lowest = _winners(learned, step)
-    names = [printing.pair_name(pair, learned.run.vocab) for pair in (first, lowest)]
+    names = [parts.pair_name(pair, learned.run.vocab) for pair in (first, lowest)]
     return choose_text(
         f"Before merge {step + 1}, {names[0]} and {names[1]} are equally frequent. Which is "
         "joined?",
@@ -170,11 +170,11 @@ def show_ties(example: Learned) -> Ran:
     counts = learned.pair_counts_at(step)
     if not counts:
         return parts.no_pair()
-    tiles.bars_at(learned, step, key="documents_ties")
+    showing.bars_at(learned, step, key="documents_ties")
     first, lowest = _winners(learned, step)
     draw_symbol_rows(
         [
-            SymbolRow(rule, (tiles.tiles(pair, learned),), f"ids {pair[0]} and {pair[1]}")
+            SymbolRow(rule, (showing.tiles(pair, learned),), f"ids {pair[0]} and {pair[1]}")
             for rule, pair in (("first in the text", first), ("lowest ids", lowest))
         ],
         key="documents_rules",
@@ -183,8 +183,8 @@ def show_ties(example: Learned) -> Ran:
     return Ran(
         (choose_pair,),
         "choose_pair(pair_counts, 'first-seen'), choose_pair(pair_counts, 'smallest-pair')",
-        printing.printed(_winners(learned, step), learned.run.vocab),
-        printing.SPELLED,
+        parts.printed(_winners(learned, step), learned.run.vocab),
+        parts.SPELLED,
     )
 
 
@@ -205,12 +205,12 @@ def ask_merges(example: Learned) -> Question | None:
         tuple(pair_option((id,), learned) for id in shown),
         (shown.index(ids[0]),),
         "A token is made of two that exist already, so parts come before the whole, and frequent "
-        f"pairs before rare ones. {sentences.rounds(learned, N_MERGES)}",
+        f"pairs before rare ones. {showing.rounds(learned, N_MERGES)}",
     )
 
 
 def show_merges(example: Learned) -> Ran:
-    return tiles.show_merges(example.run, key="documents", start=5)
+    return showing.show_merges(example.run, key="documents", start=5)
 
 
 def ask_vocabulary(example: Learned) -> Question:
@@ -221,7 +221,7 @@ def ask_vocabulary(example: Learned) -> Question:
         f"After {counted(len(learned.merges), 'merge')}, how many tokens is {learned.words[i]}?",
         len(ends[i]),
         (1, len(learned.starts[i]), 4),
-        f"It is {' + '.join(printing.format_token(learned.run.vocab[id]) for id in ends[i])}. A "
+        f"It is {' + '.join(parts.format_token(learned.run.vocab[id]) for id in ends[i])}. A "
         "model only ever sees the ids of these tokens: their positions in this list.",
     )
 
@@ -229,19 +229,19 @@ def ask_vocabulary(example: Learned) -> Question:
 def show_vocabulary(example: Learned) -> Ran:
     learned = example.run
     vocab = learned.run.vocab
-    st.markdown(sentences.list_size(learned))
-    tiles.id_rows(
+    st.markdown(showing.list_size(learned))
+    showing.id_rows(
         list(vocab),
         learned,
         a_row=10,
         key="documents_vocabulary",
         caption="The tokens in order of id",
     )
-    learned_ids = {merge.id: printing.format_token(vocab[merge.id]) for merge in learned.merges}
+    learned_ids = {merge.id: parts.format_token(vocab[merge.id]) for merge in learned.merges}
     return Ran(
         (GrowingVocabulary.join,),
         "{merge.id: vocabulary.tokens[merge.id] for merge in merges}",
-        printing.printed(learned_ids),
+        parts.printed(learned_ids),
     )
 
 
@@ -250,15 +250,15 @@ def find_claims() -> tuple[Claim, ...]:
     learned = trained(parts.split_documents(FIRST_DOCUMENTS))
     vocab = learned.run.vocab
     words = dict(zip(learned.words, learned.counts, strict=True))
-    this = [printing.format_token(vocab[id]) for id in learned.base_symbols("this") or ()]
+    this = [parts.format_token(vocab[id]) for id in learned.base_symbols("this") or ()]
     counts = learned.pair_counts_at(0)
     stated = {("s", MARKER): 7, ("h", "i"): 4}
     found = {pair: learned.find_pair(*pair) for pair in stated}
     i_s = learned.find_pair("i", "s")
     before, after = (learned.pair_counts_at(step).get(i_s, 0) if i_s else 0 for step in (0, 1))
-    one, two = (printing.format_token(vocab[merge.id]) for merge in learned.merges[:2])
+    one, two = (parts.format_token(vocab[merge.id]) for merge in learned.merges[:2])
     splits = {
-        word: " + ".join(printing.format_token(vocab[id]) for id in split)
+        word: " + ".join(parts.format_token(vocab[id]) for id in split)
         for word, split in zip(learned.words, learned.words_at(len(learned.merges)), strict=True)
     }
     return (
@@ -276,7 +276,7 @@ def find_claims() -> tuple[Claim, ...]:
             " and ".join(f"({', '.join(pair)}) {n}" for pair, n in stated.items()) + ".",
             " and ".join(f"({', '.join(p)}) {counts[ids]}" for p, ids in found.items() if ids)
             + ".",
-            "\n".join(printing.format_sum(learned, ids) for ids in found.values() if ids),
+            "\n".join(parts.format_sum(learned, ids) for ids in found.values() if ids),
         ),
         Claim(
             "is and th are learned first.",

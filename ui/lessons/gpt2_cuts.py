@@ -17,7 +17,7 @@ from bpe_core.types import Merge, TieBreak, TrainingConfig
 from bpe_core.unicode import to_printable
 from ui.components import Claim, Question, SymbolRow, Tile, Tiles, draw_symbol_rows, pretoken_strip
 from ui.host import cached
-from ui.lessons import four_documents, parts, printing, sentences, tiles
+from ui.lessons import four_documents, parts, showing
 from ui.lessons.parts import (
     Learned,
     Lesson,
@@ -39,7 +39,7 @@ def ask_printable(example: Learned) -> Question:
     parts.draw_field(*_PRINTABLE)
     text = parts.field_text(*_PRINTABLE)
     n = len(text.encode())
-    name = printing.format_token(text.encode())
+    name = parts.format_token(text.encode())
     return choose_number(
         f"How many bytes does {name} take? It has {counted(len(text), 'character')}.",
         n,
@@ -67,7 +67,7 @@ def show_printable(example: Learned) -> Ran:
     return Ran(
         (to_printable,),
         f"to_printable({text!r}.encode())",
-        printing.printed(to_printable(text.encode())),
+        parts.printed(to_printable(text.encode())),
     )
 
 
@@ -96,7 +96,7 @@ def show_new_text(example: Learned) -> Ran:
     encoded = _encoded(example)
     draw_symbol_rows(
         [
-            SymbolRow("", (Tiles((Tile(one.encode()),)), tiles.tiles(ids, learned)))
+            SymbolRow("", (Tiles((Tile(one.encode()),)), showing.tiles(ids, learned)))
             for one, ids in encoded
         ],
         key="cuts_new_text",
@@ -106,13 +106,13 @@ def show_new_text(example: Learned) -> Ran:
     pieces = get_pretokenizer("gpt2").split(parts.field_text(*_NEW))
     lacking = [one for one in pieces if learned.base_symbols(one) is None]
     if lacking:
-        st.info(sentences.lacking_bytes(lacking))
+        st.info(showing.lacking_bytes(lacking))
     ids = [id for _, one in encoded for id in one]
     return Ran(
         (encode_reference,),
         "[encode_reference(symbols, merges) for symbols in pieces]",
-        printing.printed([one for _, one in encoded]),
-        printing.legend(ids, learned.run.vocab),
+        parts.printed([one for _, one in encoded]),
+        parts.legend(ids, learned.run.vocab),
     )
 
 
@@ -153,7 +153,7 @@ def show_gpt2(example: Learned) -> Ran:
     return Ran(
         (encode_reference,),
         "[encode_reference(symbols, gpt2_merges) for symbols in pieces]",
-        printing.printed(all_ids),
+        parts.printed(all_ids),
     )
 
 
@@ -214,7 +214,7 @@ def show_cuts(example: Learned) -> Ran:
     return Ran(
         (count_words,),
         "count_words(documents, get_pretokenizer('gpt2').split)",
-        printing.printed(count_words(example.documents, pretokenizer.split)),
+        parts.printed(count_words(example.documents, pretokenizer.split)),
         f"The pattern: {pretokenizer.pattern}",
     )
 
@@ -224,13 +224,13 @@ def ask_alphabet(example: Learned) -> Question:
         f"The special token {_END_OF_TEXT} marks the end of a text. Which id does it get?",
         ("the first", "the last of the symbols", "the last of all"),
         0,
-        f"It comes first, with id 0, and no merge makes it. {sentences.byte_alphabet(example.run)}",
+        f"It comes first, with id 0, and no merge makes it. {showing.byte_alphabet(example.run)}",
     )
 
 
 def show_alphabet(example: Learned) -> Ran:
     learned = example.run
-    tiles.id_rows(
+    showing.id_rows(
         range(learned.n_start),
         learned,
         a_row=12,
@@ -241,7 +241,7 @@ def show_alphabet(example: Learned) -> Ran:
     return Ran(
         (seen_symbols,),
         "seen_symbols(corpus, 'bytes')",
-        printing.printed(sorted(seen_symbols(corpus, "bytes"))),
+        parts.printed(sorted(seen_symbols(corpus, "bytes"))),
         "The result is a set; it is printed in byte order.",
     )
 
@@ -250,7 +250,7 @@ def ask_ties(example: Learned) -> Question | None:
     learned, other = example.run, trained(example.documents, "smallest-pair")
     if not learned.merges:
         return None
-    place, sentence = sentences.first_difference(learned, other)
+    place, sentence = showing.first_difference(learned, other)
     n_merges = max(len(learned.merges), len(other.merges))
     return choose_text(
         "Of equally frequent pairs, one trainer joins the first in the text, another the lowest "
@@ -266,7 +266,7 @@ def show_ties(example: Learned) -> Ran:
     learned, other = example.run, trained(example.documents, "smallest-pair")
     if not learned.merges:
         return parts.no_pair()
-    place, _ = sentences.first_difference(learned, other)
+    place, _ = showing.first_difference(learned, other)
     draw_symbol_rows(
         [
             SymbolRow(f"{number}", (_merged_parts(one, learned), _merged_parts(two, other)))
@@ -287,15 +287,15 @@ def show_ties(example: Learned) -> Ran:
     return Ran(
         (choose_pair,),
         "[choose_pair(pair_counts, rule) for rule in ('first-seen', 'smallest-pair')]",
-        printing.printed(chosen, learned.run.vocab),
-        f"The counts before merge {step + 1}. {printing.SPELLED}",
+        parts.printed(chosen, learned.run.vocab),
+        f"The counts before merge {step + 1}. {parts.SPELLED}",
     )
 
 
 def _merged_parts(merge: Merge | None, learned: Walk) -> Tiles:
     if merge is None:
         return Tiles(())
-    return Tiles((tiles.tile(merge.left, learned), tiles.tile(merge.right, learned)))
+    return Tiles((showing.tile(merge.left, learned), showing.tile(merge.right, learned)))
 
 
 def ask_merges(example: Learned) -> Question:
@@ -304,12 +304,12 @@ def ask_merges(example: Learned) -> Question:
         ("Yes, if it is frequent", "No"),
         1,
         "No merge crosses a gap. A token may begin with a space, but only a token of white space "
-        f"alone contains one after its start. {sentences.room(example.run)}",
+        f"alone contains one after its start. {showing.room(example.run)}",
     )
 
 
 def show_merges(example: Learned) -> Ran:
-    return tiles.show_merges(example.run, key="cuts", start=8)
+    return showing.show_merges(example.run, key="cuts", start=8)
 
 
 def find_claims() -> tuple[Claim, ...]:
@@ -327,7 +327,7 @@ def find_claims() -> tuple[Claim, ...]:
             "The first merge is (Ġ, t).",
             f"True here, where {_printable_pair(learned, winner)} occurs {winner.count} times. On "
             f"the four documents it would be {_printable_pair(elsewhere, there)}.",
-            f"{printing.format_sum(elsewhere, there.pair)}\n"
+            f"{parts.format_sum(elsewhere, there.pair)}\n"
             "A result written down before counting is right only by luck.",
         ),
         Claim(
@@ -351,8 +351,8 @@ def find_claims_on_gpt2() -> tuple[Claim, ...]:
         Claim(
             "The quick brown fox is [464, 2069, 7586, 21831].",
             f"It is {quick}.",
-            f"id 2069 is {printing.quoted(tokenizer.vocab[2069])}, "
-            f"id {quick[1]} is {printing.quoted(tokenizer.vocab[quick[1]])}",
+            f"id 2069 is {parts.quoted(tokenizer.vocab[2069])}, "
+            f"id {quick[1]} is {parts.quoted(tokenizer.vocab[quick[1]])}",
         ),
     )
 

@@ -17,7 +17,7 @@ from bpe_core.trainers import (
 )
 from bpe_core.types import Pair, TrainingConfig
 from ui.components import Claim, Question
-from ui.lessons import parts, printing, sentences, tiles
+from ui.lessons import parts, showing
 from ui.lessons.parts import (
     Lesson,
     LessonSource,
@@ -26,8 +26,7 @@ from ui.lessons.parts import (
     choose_most_frequent,
     choose_number,
 )
-from ui.lessons.shortcuts import look_up_all, look_up_without_return
-from ui.lessons.walk import Walk, walk
+from ui.lessons.walk import Walk, look_up_all, look_up_without_return, walk
 from ui.look import counted, plain_markdown
 
 FIRST_WORDS: Final = "hug 10\nugg 5\nggi 3\ngin 3\ning 3"
@@ -76,32 +75,32 @@ def ask_words(hugs: Walk) -> Question:
         f"{marked}How many symbols does {hugs.words[0]} start as?",
         n,
         (1, len(hugs.words[0]), n + 1, hugs.counts[0]),
-        sentences.first_symbols(hugs),
+        showing.first_symbols(hugs),
     )
 
 
 def show_words(hugs: Walk) -> Ran:
-    tiles.word_rows(hugs, 0, key="hug_words")
+    showing.word_rows(hugs, 0, key="hug_words")
     word = hugs.words[0]
     return Ran(
         (split_symbols,),
         f"split_symbols({word.encode()!r}, 'characters')",
-        printing.printed(split_symbols(word.encode(), "characters")),
+        parts.printed(split_symbols(word.encode(), "characters")),
         "The marker is added after these symbols." if hugs.config.end_of_word else "",
     )
 
 
 def ask_pairs(hugs: Walk) -> Question | None:
     pair = _counted_pair(hugs)
-    tiles.word_rows(hugs, 0, key="hug_pairs")
+    showing.word_rows(hugs, 0, key="hug_pairs")
     if pair is None:
         return None
     terms = hugs.terms(0, pair)
     return choose_number(
-        f"How often does the pair {printing.pair_name(pair, hugs.run.vocab)} occur?",
+        f"How often does the pair {parts.pair_name(pair, hugs.run.vocab)} occur?",
         hugs.pair_counts_at(0)[pair],
         (len(terms), terms[0].count, sum(hugs.counts)),
-        f"{printing.format_sum(hugs, pair)}. A word that occurs ten times counts each of its "
+        f"{parts.format_sum(hugs, pair)}. A word that occurs ten times counts each of its "
         "pairs ten times. No pair crosses from one word into the next.",
     )
 
@@ -119,19 +118,19 @@ def show_pairs(hugs: Walk) -> Ran:
     pair = _counted_pair(hugs)
     if pair is None:
         return parts.no_pair()
-    tiles.word_rows(hugs, 0, key="hug_pairs_ringed", ring=pair)
+    showing.word_rows(hugs, 0, key="hug_pairs_ringed", ring=pair)
     return Ran(
         (count_pairs,),
         "count_pairs(words, counts)",
-        printing.printed(counts, hugs.run.vocab),
-        printing.SPELLED,
+        parts.printed(counts, hugs.run.vocab),
+        parts.SPELLED,
     )
 
 
 def ask_choice(hugs: Walk) -> Question | None:
-    tiles.word_rows(hugs, 0, key="hug_choice_words")
+    showing.word_rows(hugs, 0, key="hug_choice_words")
     winner = hugs.next_pair_at(0)
-    because = "" if winner is None else sentences.winner(hugs)
+    because = "" if winner is None else showing.winner(hugs)
     return choose_most_frequent("Which pair is joined first?", hugs, because)
 
 
@@ -139,15 +138,15 @@ def show_choice(hugs: Walk) -> Ran:
     counts = count_pairs(hugs.starts, hugs.counts)
     if not counts:
         return parts.no_pair()
-    tiles.bars_at(hugs, 0, key="hug_choice")
+    showing.bars_at(hugs, 0, key="hug_choice")
     if hugs.config.end_of_word:
         switch = "" if parts.is_printing() else " Switch it off to see."
-        st.markdown(f":gray[{sentences.winner_without_marker(hugs)}{switch}]")
+        st.markdown(f":gray[{showing.winner_without_marker(hugs)}{switch}]")
     return Ran(
         (choose_pair,),
         "choose_pair(count_pairs(words, counts), 'first-seen')",
-        printing.printed(choose_pair(counts, "first-seen"), hugs.run.vocab),
-        printing.SPELLED,
+        parts.printed(choose_pair(counts, "first-seen"), hugs.run.vocab),
+        parts.SPELLED,
     )
 
 
@@ -155,10 +154,10 @@ def ask_join(hugs: Walk) -> Question | None:
     if not hugs.merges:
         return None
     pair = hugs.merges[0].pair
-    tiles.word_rows(hugs, 0, key="hug_join_words")
+    showing.word_rows(hugs, 0, key="hug_join_words")
     n = len(hugs.terms(0, pair))
     return choose_number(
-        f"{printing.pair_name(pair, hugs.run.vocab)} is joined. In how many of these "
+        f"{parts.pair_name(pair, hugs.run.vocab)} is joined. In how many of these "
         f"{counted(len(hugs.words), 'word')}?",
         n,
         (len(hugs.words), n - 1, n + 1),
@@ -171,14 +170,14 @@ def show_join(hugs: Walk) -> Ran:
     if not hugs.merges:
         return parts.no_pair()
     merge = hugs.merges[0]
-    tiles.joined_rows(hugs, 0, merge.pair, key="hug_join")
+    showing.joined_rows(hugs, 0, merge.pair, key="hug_join")
     changed = [i for i, ids in enumerate(hugs.words_at(0)) if ids != hugs.words_at(1)[i]]
     word = hugs.words_at(0)[changed[0]]
     return Ran(
         (apply_merge,),
         f"apply_merge(words[{changed[0]}], pair, new_id)",
-        printing.printed(apply_merge(word, merge.pair, merge.id), hugs.run.vocab),
-        printing.SPELLED,
+        parts.printed(apply_merge(word, merge.pair, merge.id), hugs.run.vocab),
+        parts.SPELLED,
     )
 
 
@@ -190,19 +189,19 @@ def ask_repeat(hugs: Walk) -> Question:
         f"{counted(n, 'time')}: how large is it then?",
         hugs.n_start + n,
         (hugs.n_start, n, hugs.n_start + 2 * n, hugs.n_start - n),
-        sentences.size_rule(hugs),
+        showing.size_rule(hugs),
     )
 
 
 def show_repeat(hugs: Walk) -> Ran:
     step = parts.merges_slider(len(hugs.merges), key="hug_step", start=_N_ASKED)
-    tiles.word_rows(hugs, step, key="hug_repeat", ring=hugs.pair_joined_at(step))
-    st.markdown(sentences.size_sum(hugs, step))
+    showing.word_rows(hugs, step, key="hug_repeat", ring=hugs.pair_joined_at(step))
+    st.markdown(showing.size_sum(hugs, step))
     return Ran(
         (reference.learn_merges,),
         "merges, splits, stop_reason = learn_merges(words, counts, ...)",
-        printing.printed(list(hugs.merges), hugs.run.vocab),
-        sentences.stopped(hugs),
+        parts.printed(list(hugs.merges), hugs.run.vocab),
+        showing.stopped(hugs),
     )
 
 
@@ -212,7 +211,7 @@ def ask_encode(hugs: Walk) -> Question | None:
     symbols = hugs.base_symbols(word)
     if symbols is None:
         return None
-    tiles.word_rows(hugs, len(hugs.merges), key="hug_learned")
+    showing.word_rows(hugs, len(hugs.merges), key="hug_learned")
     return choose_number(
         f"The words are learned. How many tokens does {word} take?",
         len(hugs.encode(symbols)),
@@ -227,15 +226,15 @@ def show_encode(hugs: Walk) -> Ran:
     symbols = hugs.base_symbols(word)
     if symbols is None:
         lacking = sorted({c for c in word if c.encode() not in hugs.run.base_ids})
-        st.info(sentences.lacking_characters(lacking))
+        st.info(showing.lacking_characters(lacking))
         return Ran((encode_reference,), f"start({word!r})", "None")
-    tiles.draw_encoding_steps(hugs, symbols, key="hug_encode")
+    showing.draw_encoding_steps(hugs, symbols, key="hug_encode")
     ids = hugs.encode(symbols)
     return Ran(
         (encode_reference,),
         f"encode_reference({symbols}, merges)",
-        printing.printed(ids),
-        printing.legend(ids, hugs.run.vocab),
+        parts.printed(ids),
+        parts.legend(ids, hugs.run.vocab),
     )
 
 
@@ -245,19 +244,19 @@ def find_claims() -> tuple[Claim, ...]:
     vocab, counts, first = hugs.run.vocab, hugs.pair_counts_at(0), hugs.merges[0]
     gg, hu = hugs.find_pair("g", "g"), hugs.find_pair("h", "u")
     replaced = "th u g".replace("h u", "hu")
-    left, right = (printing.format_token(vocab[id]) for id in first.pair)
+    left, right = (parts.format_token(vocab[id]) for id in first.pair)
     table = {number: bytes([number]) for number in range(256)}
     n_merges = 280 - 256
     return (
         Claim(
             "(g, g) occurs 5 times.",
             f"(g, g) occurs {counts[gg] if gg else 0} times.",
-            printing.format_sum(hugs, gg) if gg else "",
+            parts.format_sum(hugs, gg) if gg else "",
         ),
         Claim(
             "The most frequent pair is (h, u).",
-            f"It is {printing.pair_name(first.pair, vocab)}, with {first.count}.",
-            "\n".join(printing.format_sum(hugs, pair) for pair in (first.pair, hu) if pair),
+            f"It is {parts.pair_name(first.pair, vocab)}, with {first.count}.",
+            "\n".join(parts.format_sum(hugs, pair) for pair in (first.pair, hu) if pair),
         ),
         Claim(
             f"th u g becomes {replaced} when (h, u) is joined.",
@@ -275,7 +274,7 @@ def find_claims() -> tuple[Claim, ...]:
             f"vocab[256] = vocab['{left}'] + vocab['{right}'].",
             f"The keys of its table are numbers, so '{left}' is missing and training ends with an "
             f"error. With ids, {first.left} + {first.right} is {first.id}, "
-            f"{printing.format_token(vocab[first.id])}.",
+            f"{parts.format_token(vocab[first.id])}.",
             f"vocab = {{0: b'\\x00', … 255: b'\\xff'}}\n"
             f"vocab['{left}'] → {look_up_all(table, (left, right))}",
         ),
@@ -297,14 +296,14 @@ def _check_encoder(hugs: Walk) -> Claim:
     """Check the module's encoder, whose walk in a trie does not return to the root."""
     vocab = hugs.run.vocab
     tokens = [vocab[id] for id in hugs.encode(hugs.base_symbols(FIRST_LONG_WORD) or ())]
-    names = [printing.format_token(token) for token in tokens]
+    names = [parts.format_token(token) for token in tokens]
     ids, end = look_up_without_return(vocab, tokens)
     return Claim(
         "Its encoder looks all tokens of a word up in one walk through a trie.",
         f"{FIRST_LONG_WORD} is {' + '.join(names)}. After {names[len(ids) - 1]} the walk looks for "
         f"{names[len(ids)]} without returning to the root, and ends with an error.",
         f"root → {' → '.join(names[: len(ids)])}: {', '.join(map(str, ids))}\n"
-        f"no token begins with {printing.format_token(end)}",
+        f"no token begins with {parts.format_token(end)}",
     )
 
 

@@ -18,10 +18,10 @@ from bpe_core.types import TrainingConfig
 from bpe_core.unicode import CUT_CHARACTERS, NO_LETTERS, token_script
 from ui.components import Question, SymbolRow, Tile, Tiles, draw_symbol_rows
 from ui.host import cached
-from ui.lessons import parts, printing
+from ui.lessons import parts
 from ui.lessons.parts import Lesson, LessonStep, Ran, choose_number, choose_text
 from ui.look import plain_markdown
-from ui.shell import address
+from ui.shell import workspace
 
 N_MERGES: Final = 200
 _CUT: Final = "gpt2"
@@ -51,7 +51,7 @@ def read_input() -> TaughtLanguage:
     texts = {text.name: text for text in parallel_texts() if text.code != _ENGLISH}
     names = list(texts)
     first = _first_language(tuple(texts.values())).name
-    chosen = address.query_text(_NAME)
+    chosen = workspace.query_text(_NAME)
     if not parts.is_printing():
         chosen = st.selectbox(
             "Your language", names, index=names.index(first), key=_NAME, bind="query-params"
@@ -115,7 +115,7 @@ def show_count(example: TaughtLanguage) -> Ran:
     return Ran(
         (relative_costs,),
         f"relative_costs({counts}, 'English')",
-        printing.printed(relative_costs(counts, "English")),
+        parts.printed(relative_costs(counts, "English")),
         "The tokens of all twelve sentences.",
     )
 
@@ -165,7 +165,7 @@ def show_bytes(example: TaughtLanguage) -> Ran:
     return Ran(
         (split_symbols,),
         f"split_symbols({letter!r}.encode(), 'bytes')",
-        printing.printed(split_symbols(letter.encode(), "bytes")),
+        parts.printed(split_symbols(letter.encode(), "bytes")),
     )
 
 
@@ -224,7 +224,7 @@ def show_merges(example: TaughtLanguage) -> Ran:
     return Ran(
         (token_script,),
         f"token_script({token!r})",
-        printing.printed(token_script(token)),
+        parts.printed(token_script(token)),
     )
 
 
@@ -325,7 +325,7 @@ def show_own(example: TaughtLanguage) -> Ran:
     return Ran(
         (relative_costs,),
         f"{{cut: relative_costs(counts, 'English') for cut, counts in {counts}.items()}}",
-        printing.printed({cut: relative_costs(each, "English") for cut, each in counts.items()}),
+        parts.printed({cut: relative_costs(each, "English") for cut, each in counts.items()}),
         "The tokens of all twelve sentences with each cut.",
     )
 

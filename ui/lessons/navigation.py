@@ -13,7 +13,7 @@ from ui.components import Question, claims, question
 from ui.host import errors_shown
 from ui.lessons import four_documents, gpt2_cuts, hug_words, languages, new_words, reasons
 from ui.lessons.parts import PRINT, Lesson, is_printing
-from ui.shell import address, choose_one, workspace
+from ui.shell import choose_one, workspace
 
 LESSONS: tuple[Lesson[Any], ...] = (
     hug_words.LESSON,
@@ -39,12 +39,12 @@ def choose_lesson() -> Lesson[Any] | None:
 
     A link to a step of the first lesson need not name the lesson.
     """
-    if address.is_from_history():
+    if workspace.is_from_history():
         # The page's first address names no step: it is that of the first one.
         for lesson in LESSONS:
-            if not address.has_query(key := _step_key(lesson)):
+            if not workspace.has_query(key := _step_key(lesson)):
                 workspace.set_widget(key, lesson.steps[0].name)
-    names_step = any(address.has_query(_step_key(lesson)) for lesson in LESSONS)
+    names_step = any(workspace.has_query(_step_key(lesson)) for lesson in LESSONS)
     workspace.start_choice("lesson", LESSONS[0].title if names_step or is_printing() else GAME)
     titles = [lesson.title for lesson in LESSONS]
     chosen = choose_one("Lesson", [GAME, *titles], key="lesson")
@@ -119,7 +119,7 @@ def _draw_for_teachers(lesson: Lesson[Any]) -> None:
 def print_lesson(lesson: Lesson[Any]) -> None:
     """Draw all questions of a lesson, each with the link to its step, then all answers."""
     st.markdown(f":gray[{lesson.lead} Print this page with your browser.]")
-    back = partial(address.set_query, **{PRINT: None})
+    back = partial(workspace.set_query, **{PRINT: None})
     st.button("Back to the lesson", type="tertiary", on_click=back, key="print_back")
     with errors_shown():
         example = lesson.read_input()

@@ -15,9 +15,9 @@ from bpe_core.tokenizer import gpt2
 from bpe_core.trainers import count_words
 from bpe_core.views import token_for_browser
 from ui.components import Option, Question, SymbolRow, Tile, Tiles, draw_symbol_rows
-from ui.lessons import parts, printing
+from ui.lessons import parts
 from ui.lessons.parts import MAX_OPTIONS, Lesson, LessonStep, Ran, choose_number, choose_text
-from ui.lessons.shortcuts import encode_with_added
+from ui.lessons.walk import encode_with_added
 from ui.look import counted
 
 FIRST_TEXT: Final = (
@@ -92,8 +92,8 @@ def show_pieces(example: Example) -> Ran:
     return Ran(
         (encode_word,),
         f"encode_word(gpt2(), {longest!r})",
-        printing.printed(encode_word(gpt2(), longest)),
-        f"These ids spell {printing.format_token(longest.encode())}.",
+        parts.printed(encode_word(gpt2(), longest)),
+        f"These ids spell {parts.format_token(longest.encode())}.",
     )
 
 
@@ -144,7 +144,7 @@ def show_added(example: Example) -> Ran:
     return Ran(
         (encode_with_added,),
         f"encode_with_added(gpt2(), {{{token!r}: {new_id}}}, {text!r})",
-        printing.printed(ids),
+        parts.printed(ids),
     )
 
 
@@ -200,7 +200,7 @@ def show_merges(example: Example) -> Ran:
     return Ran(
         (extend_reference,),
         f"extend_reference(ReferenceCorpus(gpt2(), words), {N_TOKENS}).new_tokens",
-        printing.printed(naive.new_tokens),
+        parts.printed(naive.new_tokens),
         "The ids of GPT-2’s tokens that each new token replaces.",
     )
 
@@ -235,7 +235,7 @@ def show_last(example: Example) -> Ran:
     return Ran(
         (encode_word,),
         f"encode_word(extended, {word!r})",
-        printing.printed(encode_word(example.run.tokenizer, word)),
+        parts.printed(encode_word(example.run.tokenizer, word)),
         "The merges of the extended GPT-2 are applied in their order, new ones last.",
     )
 

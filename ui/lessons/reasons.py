@@ -14,10 +14,9 @@ from bpe_core.tokenizer import Trie, gpt2
 from bpe_core.trainers import count_words, split_symbols
 from bpe_core.types import TrainingConfig
 from ui.components import Claim, Question, SymbolRow, Tile, Tiles, draw_symbol_rows
-from ui.lessons import parts, printing, sentences, tiles
+from ui.lessons import parts, showing
 from ui.lessons.parts import Lesson, LessonSource, LessonStep, Ran, choose_number, pair_option
-from ui.lessons.shortcuts import build_trie, crossing, longest_matches
-from ui.lessons.walk import Walk, walk
+from ui.lessons.walk import Walk, build_trie, crossing, longest_matches, walk
 from ui.look import counted, plain_markdown
 
 N_MERGES = 14
@@ -48,7 +47,7 @@ def ask_bytes(_: None) -> Question:
         "of this text are unknown to it?",
         len(unknown),
         (0, len(text), len(unknown) + 2),
-        f"{sentences.without_token(len(unknown), len(text), len(text.encode()))} There are only "
+        f"{showing.without_token(len(unknown), len(text), len(text.encode()))} There are only "
         "256 bytes, and every text consists of them, so nothing is ever unknown. A character "
         "beyond ASCII takes two to four bytes; merges make up for that if it is frequent.",
     )
@@ -84,7 +83,7 @@ def show_bytes(_: None) -> Ran:
     return Ran(
         (split_symbols,),
         f"split_symbols({text!r}.encode(), 'bytes')",
-        printing.printed(symbols),
+        parts.printed(symbols),
     )
 
 
@@ -114,7 +113,7 @@ def ask_cuts(_: None) -> Question | None:
         "how many cross a boundary between words?",
         sum(over),
         (0, 1, n),
-        f"{sentences.over_boundaries(over, whole, cut)} Each distinct piece is counted once.",
+        f"{showing.over_boundaries(over, whole, cut)} Each distinct piece is counted once.",
     )
 
 
@@ -136,7 +135,7 @@ def show_cuts(_: None) -> Ran:
     return Ran(
         (count_words,),
         "count_words(documents, get_pretokenizer('gpt2').split)",
-        printing.printed(dict(zip(cut.words, cut.counts, strict=True))),
+        parts.printed(dict(zip(cut.words, cut.counts, strict=True))),
     )
 
 
@@ -145,7 +144,7 @@ def _token(learned: Walk, place: int, over: Sequence[bool]) -> Tiles:
         return Tiles(())
     merge = learned.merges[place]
     return Tiles(
-        (tiles.tile(merge.id, learned),),
+        (showing.tile(merge.id, learned),),
         ((0, 1),) if any(over[place : place + 1]) else (),
         "differs",
     )
@@ -155,7 +154,7 @@ def ask_longest(_: None) -> Question:
     learned, word, symbols = _own_training(draws=True)
     cuts = [learned.encode(symbols), longest_matches(build_trie(learned), symbols), symbols]
     options = sorted({tuple(ids) for ids in cuts}, key=len)
-    made = ", ".join(printing.format_token(learned.run.vocab[m.id]) for m in learned.merges[:6])
+    made = ", ".join(parts.format_token(learned.run.vocab[m.id]) for m in learned.merges[:6])
     agree = " Both agree here. Try another word." if cuts[0] == cuts[1] else ""
     return Question(
         f"The tokens {made} are learned, in this order. Which encoding of {word} do the merges "
@@ -172,10 +171,10 @@ def show_longest(_: None) -> Ran:
     trie = build_trie(learned)
     by_merges, greedy = learned.encode(symbols), longest_matches(trie, symbols)
     rings = ((0, len(greedy)),) if greedy != by_merges else ()
-    ringed = Tiles(tiles.tiles(greedy, learned).tiles, rings, "differs")
+    ringed = Tiles(showing.tiles(greedy, learned).tiles, rings, "differs")
     draw_symbol_rows(
         [
-            SymbolRow("by the merges", (tiles.tiles(by_merges, learned),)),
+            SymbolRow("by the merges", (showing.tiles(by_merges, learned),)),
             SymbolRow("longest match", (ringed,)),
         ],
         key="reasons_longest",
@@ -184,8 +183,8 @@ def show_longest(_: None) -> Ran:
     return Ran(
         (longest_matches, Trie.longest_match),
         f"longest_matches(trie, {symbols})",
-        printing.printed(greedy),
-        printing.legend(greedy, learned.run.vocab),
+        parts.printed(greedy),
+        parts.legend(greedy, learned.run.vocab),
     )
 
 
@@ -219,8 +218,8 @@ def show_step_back(_: None) -> Ran:
     return Ran(
         (Trie.attempts, Trie.stay_apart),
         f"trie.encode({symbols})",
-        printing.printed(ids),
-        printing.legend(ids, learned.run.vocab),
+        parts.printed(ids),
+        parts.legend(ids, learned.run.vocab),
     )
 
 
@@ -255,7 +254,7 @@ def _attempt_rows(trie: Trie, symbols: list[int], learned: Walk) -> list[SymbolR
         shown = (*taken, attempt.id)
         place = len(taken)
         cell = Tiles(
-            tuple(tiles.tile(id, learned) for id in shown),
+            tuple(showing.tile(id, learned) for id in shown),
             ((place, place + 1),),
             "chosen" if attempt.outcome == "taken" else "differs",
         )
@@ -270,7 +269,7 @@ def find_claims() -> tuple[Claim, ...]:
     vocab = gpt2().vocab
     overwrites = differences(gpt2(), " overwrites").words[0]
     by_merges, by_match = (
-        " + ".join(printing.format_token(vocab[id]) for id in ids)
+        " + ".join(parts.format_token(vocab[id]) for id in ids)
         for ids in (overwrites.ids, overwrites.longest_match_ids)
     )
     return (

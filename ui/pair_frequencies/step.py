@@ -38,10 +38,10 @@ from ui.look import (
     token_label,
     tooltip,
 )
-from ui.pair_frequencies.life import choose_pair
-from ui.pair_frequencies.words import (
+from ui.pair_frequencies.pair_life import (
     PAIRS_CSV_SAYS,
     RUN_CSV_SAYS,
+    choose_pair,
     moment,
     pair_rows,
     pairs_csv,

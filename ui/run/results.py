@@ -28,7 +28,7 @@ from bpe_core.runs import (
 )
 from bpe_core.types import Pair, PairCount
 from ui.host import cached
-from ui.shell import OpenRun, address, workspace
+from ui.shell import OpenRun, workspace
 from ui.storage import StoredRun, load_run
 
 N_TOP_PAIRS = 12
@@ -193,9 +193,9 @@ def first_step(stored: StoredRun) -> int:
     An address without a step that the browser's Back leads to means the opening step.
     """
     n_merges = len(stored.run.merges)
-    step: int | None = address.query_int("step", -1, n_merges)
+    step: int | None = workspace.query_int("step", -1, n_merges)
     if step < 0:
-        step = None if address.is_from_history() else workspace.get(OpenRun).step
+        step = None if workspace.is_from_history() else workspace.get(OpenRun).step
     return opening_step(stored.id) if step is None else min(step, n_merges)
 
 
@@ -206,8 +206,8 @@ def keep_step(stored: StoredRun, step: int) -> None:
     left alone at the opening step.
     """
     workspace.update(OpenRun, step=step)
-    if address.query_text("step") is not None or step != opening_step(stored.id):
-        address.set_query(step=step)
+    if workspace.query_text("step") is not None or step != opening_step(stored.id):
+        workspace.set_query(step=step)
 
 
 def rows_of_cuts(run: TrainingRun) -> NDArray[np.int64]:

@@ -5,8 +5,8 @@ address, and the visitor's choices.
 
 Open `frame` first; it draws the run picker and shows the run that `open_run` finds. `open_run` also
 keeps runs and the corpus given last in the browser, and finds the training that a visitor waits
-for. `workspace` is the only module that touches Streamlit's session state; `address` reads and
-writes parameters of a page's address. `form_fields` draws choices, numbers, the row of a form's
+for. `workspace` is the only module that touches Streamlit's session state, and reads and
+writes the parameters of a page's address. `form_fields` draws choices, numbers, the row of a form's
 button, and all uploaders, and limits the total size of a visitor's files.
 """
 
@@ -16,7 +16,7 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from ui.shell import address, frame, workspace
+    from ui.shell import frame, workspace
     from ui.shell.form_fields import (
         LIMIT,
         MAX_BYTES,

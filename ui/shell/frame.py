@@ -14,7 +14,7 @@ from bpe_core.errors import BpeError
 from ui.components import page_fixes, theme_watch
 from ui.host import error_boundary, errors_shown
 from ui.look import plain_markdown
-from ui.shell import address, workspace
+from ui.shell import workspace
 from ui.shell.open_run import (
     ACTIONS,
     Followed,
@@ -164,10 +164,10 @@ def fix_page() -> None:
 
 def _prepare_page(title: str) -> None:
     _guard_cold_link(title)
-    address.prepare()
+    workspace.prepare()
     _hold_finished_run()
     # After the browser's Back, the address can hold parameters of the page that was left.
-    address.set_query(**{name: None for name, pages in _ON_PAGES.items() if title not in pages})
+    workspace.set_query(**{name: None for name, pages in _ON_PAGES.items() if title not in pages})
 
 
 def _hold_finished_run() -> None:
@@ -207,6 +207,6 @@ def _draw_picker(stored: StoredRun) -> None:
         elif picked is not None:
             # The open run changes only once the new one can be read. Steps and pairs belong to
             # one run, so they are removed from the address.
-            address.set_query(run=picked, step=None, merges=None, pair=None)
+            workspace.set_query(run=picked, step=None, merges=None, pair=None)
             st.rerun()
         draw_run_dialog(stored)

@@ -25,7 +25,7 @@ from bpe_core.files import is_id, new_id, owned_id
 from ui.components import run_memory
 from ui.host import errors_shown
 from ui.look import RunName, plain_markdown, run_labels
-from ui.shell import address, workspace
+from ui.shell import workspace
 from ui.storage import (
     DAYS_KEPT_UNOPENED,
     SAMPLE_RUN_ID,
@@ -76,7 +76,7 @@ def find_run() -> tuple[StoredRun | None, BpeError | None]:
     current = workspace.get(OpenRun).id
     problem: BpeError | None = None
     for run_id in dict.fromkeys(
-        (address.query_text("run", _MAX_ID_LENGTH) or current, current, SAMPLE_RUN_ID)
+        (workspace.query_text("run", _MAX_ID_LENGTH) or current, current, SAMPLE_RUN_ID)
     ):
         try:
             stored = load_run(run_id)
@@ -107,14 +107,14 @@ def open_run(run_id: str) -> None:
     Steps and pairs belong to one run: those of a run that was open are removed from the address.
     """
     if workspace.get(OpenRun).id != run_id:
-        address.set_query(step=None, merges=None, pair=None)
+        workspace.set_query(step=None, merges=None, pair=None)
     _show(run_id)
 
 
 def _show(run_id: str) -> None:
     if workspace.get(OpenRun).id != run_id:
         workspace.update(OpenRun, id=run_id, step=None)
-    address.set_query(run=None if run_id == SAMPLE_RUN_ID else run_id)
+    workspace.set_query(run=None if run_id == SAMPLE_RUN_ID else run_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def followed_job() -> Training | None:
     """
     if not workspace.navigation_is_drawn():
         return None
-    job_id = address.query_text("job", longest=64) or workspace.get(Followed).job_id
+    job_id = workspace.query_text("job", longest=64) or workspace.get(Followed).job_id
     if job_id is None:
         return None
     try:
@@ -155,7 +155,7 @@ def follow(job: Training | None) -> None:
 def note_training(job_id: str | None) -> None:
     """Make a training the one that the visitor waits for, or none, also in the address."""
     workspace.update(Followed, job_id=job_id)
-    address.set_query(job=job_id)
+    workspace.set_query(job=job_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import streamlit as st
 from bpe_core.chat import MAX_GROWN, ChatTemplate, Reads, TooMuchError, check_messages
 from bpe_core.errors import ChatTemplateError
 from bpe_core.tokenizer import READING, Conversation, Encoder, read_conversation
-from ui.corpus import MAX_CHARACTERS, OwnReading, address_text
+from ui.corpus import MAX_CHARACTERS, OwnReading, own_texts
 from ui.host import cached
 from ui.look import counted, plain_markdown, tooltip
 from ui.shell import workspace
@@ -508,7 +508,7 @@ def _fill(number: int, message: Written) -> None:
 def _read_address() -> list[Written]:
     """Return the messages that the address holds; none if it has other than these."""
     try:
-        parsed: object = json.loads(address_text.read_address_text(_NAME) or "[]")
+        parsed: object = json.loads(own_texts.read_address_text(_NAME) or "[]")
     except (ValueError, RecursionError):
         return []
     found: list[Written] = []
@@ -541,7 +541,7 @@ def _to_address(messages: Sequence[Written]) -> None:
         )
         for each in (messages, FIRST)
     )
-    address_text.area_to_address(_NAME, text, first=first, longest=MAX_CHARACTERS)
+    own_texts.area_to_address(_NAME, text, first=first, longest=MAX_CHARACTERS)
 
 
 def _role_key(number: int) -> str:

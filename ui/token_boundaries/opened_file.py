@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.corpus import Note
-from ui.corpus import find_text, own_reading, set_own_text
+from ui.corpus import find_text, own_texts, set_own_text
 from ui.look import plain_markdown
 from ui.work import ReadingBar, read_beginning, show_reading_notes
 
@@ -22,13 +22,13 @@ def read_file(upload: UploadedFile) -> tuple[str, int, Sequence[Note]]:
         bar.announce()
         corpus, n_characters = read_beginning(
             [upload],
-            own_reading.MAX_CHARACTERS,
+            own_texts.MAX_CHARACTERS,
             on_progress=bar.progress,
             on_wait=bar.wait,
         )
     finally:
         bar.close()
-    return own_reading.joined(corpus), n_characters, corpus.file_notes
+    return own_texts.joined(corpus), n_characters, corpus.file_notes
 
 
 def file_messages() -> None:

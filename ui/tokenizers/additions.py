@@ -18,7 +18,6 @@ from ui.host import errors_shown, settings
 from ui.look import plain_markdown, plain_text
 from ui.shell import (
     LIMIT,
-    address,
     choose_one,
     submitted_files,
     upload_files,
@@ -283,13 +282,13 @@ def _read_link(parameter: str, known: Iterable[str]) -> bool:
 
     Returns whether it did; the tokenizer is to be chosen, now or once it is fetched.
     """
-    linked = address.query_text(parameter) or ""
+    linked = workspace.query_text(parameter) or ""
     # Once it is drawn, the parameter is the widget's, and has a name that is listed.
     if linked in known or workspace.has_widget(parameter):
         return False
     if (key := shelf.read_key(linked)) is None:
         return False
-    address.set_query(**{parameter: None})
+    workspace.set_query(**{parameter: None})
     shelf.add([key])
     keys = workspace.get(LinkedChoices).key_of
     workspace.update(LinkedChoices, key_of={**keys, parameter: key})

@@ -31,7 +31,7 @@ from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, gpt2
 from ui.host import cached
 from ui.look import plain_text
-from ui.shell import address, counted_as_kept, workspace
+from ui.shell import counted_as_kept, workspace
 from ui.storage import (
     BaseName,
     StoredRun,
@@ -140,7 +140,7 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
     for problem in problems:
         _note(problem)
     is_first = tuple(kept) == FIRST_SHELF
-    address.set_query(**{"with": None if is_first else ",".join(kept) or _NOTHING})
+    workspace.set_query(**{"with": None if is_first else ",".join(kept) or _NOTHING})
     names = distinct([member.name for member in found])
     return tuple(replace(member, name=name) for member, name in zip(found, names, strict=True))
 
@@ -284,7 +284,7 @@ def _put_on_shelf(keys: tuple[str, ...]) -> None:
 
 
 def _read_keys() -> tuple[str, ...]:
-    text = address.query_text("with", _MAX_ADDRESS_LENGTH)
+    text = workspace.query_text("with", _MAX_ADDRESS_LENGTH)
     if text == _NOTHING:
         return ()
     known = [read_key(part) for part in (text or "").split(",")]

@@ -30,7 +30,7 @@ from ui.corpus import (
 )
 from ui.look import plain_markdown, tooltip
 from ui.run import HERE, find_alphabet
-from ui.shell import action_row, address, heading_row, show_missing, take_given, workspace
+from ui.shell import action_row, heading_row, show_missing, take_given, workspace
 from ui.storage import SAMPLE_RUN_ID, StoredRun
 from ui.train import size_field
 from ui.train.custom_fields import custom_fields, custom_widgets
@@ -194,12 +194,12 @@ def settings_to_address(config: TrainingConfig, start_total: int, filled: Traini
     """
     text = settings_text(config, start_total)
     is_kept = config != filled and len(text) <= _MAX_CHARACTERS
-    address.set_query(**{_NAME: text if is_kept else None})
+    workspace.set_query(**{_NAME: text if is_kept else None})
 
 
 def read_address_settings() -> tuple[TrainingConfig, int] | None:
     """Return the settings in the address and the tokens before the first merge, or None."""
-    return read_settings(address.query_text(_NAME, _MAX_CHARACTERS) or "")
+    return read_settings(workspace.query_text(_NAME, _MAX_CHARACTERS) or "")
 
 
 def settings_text(config: TrainingConfig, start_total: int) -> str:

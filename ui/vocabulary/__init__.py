@@ -3,9 +3,10 @@
 In: a tokenizer and a text to count its tokens on. Out: tables, trees, an audit and a smaller
 vocabulary.
 
-Open `inspection` first: the choice of a tokenizer and a text, and what is computed of them.
-`audit_section`, `token_section`, `rows_section` and `pruning_card` draw it. `search` keeps the
-filters in the address, `background_work` runs long computations.
+Open `inspecting` first: the choice of a tokenizer and a text, and what is computed of them,
+in the background if it takes long.
+`audit_section`, `token_section`, `rows_section` and `pruning_card` draw it. `audit_section` also
+keeps the filters in the address.
 """
 
 from typing import TYPE_CHECKING
@@ -14,18 +15,17 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from ui.vocabulary import background_work
-    from ui.vocabulary.audit_section import draw_audit, leading_sentence
-    from ui.vocabulary.background_work import Uses
-    from ui.vocabulary.inspection import (
+    from ui.vocabulary import inspecting
+    from ui.vocabulary.audit_section import draw_audit, leading_sentence, read_search
+    from ui.vocabulary.inspecting import (
         CountedText,
         Inspection,
+        Uses,
         choose_tokenizer_and_text,
         inspect_vocabulary,
     )
     from ui.vocabulary.pruning_card import show_pruning
     from ui.vocabulary.rows_section import draw_rows
-    from ui.vocabulary.search import read_search
     from ui.vocabulary.token_section import draw_learned, draw_tokens
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

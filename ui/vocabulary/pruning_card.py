@@ -13,11 +13,10 @@ from ui.components import FigureRow, figure_table, verdict
 from ui.host import fragment
 from ui.look import counted
 from ui.run import offer_downloads
-from ui.shell import address
+from ui.shell import workspace
 from ui.storage import StoredRun
-from ui.vocabulary import background_work
-from ui.vocabulary.background_work import PruningPreview
-from ui.vocabulary.inspection import CountedText, Inspection
+from ui.vocabulary import inspecting
+from ui.vocabulary.inspecting import CountedText, Inspection, PruningPreview
 from ui.work import show_work
 
 _CHOICES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
@@ -38,7 +37,7 @@ def show_pruning(inspection: Inspection, stored: StoredRun) -> None:
         st.markdown(":gray[Pruning is possible once the uses are counted.]")
         return
     # A link to a preview names how often a kept token is used.
-    is_linked = address.query_text("min_uses") is not None
+    is_linked = workspace.query_text("min_uses") is not None
     card = st.expander(
         "**Prune the vocabulary**", expanded=is_linked, on_change="rerun", key="pruning"
     )
@@ -64,7 +63,7 @@ def _draw_preview(
             key="min_uses",
             bind="query-params",
         )
-    status = background_work.preview(tokenizer, uses, text, stored, min_uses)
+    status = inspecting.preview(tokenizer, uses, text, stored, min_uses)
     preview = status.result
     if preview is None:
         with picture:

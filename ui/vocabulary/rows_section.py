@@ -39,7 +39,7 @@ from ui.look import (
     set_axis,
 )
 from ui.shell import frame, submitted_files, upload_file
-from ui.vocabulary.inspection import Inspection
+from ui.vocabulary.inspecting import Inspection
 
 _MAX_OTHERS: Final = 3_000
 _MAX_LISTED: Final = 30

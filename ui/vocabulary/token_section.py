@@ -16,18 +16,19 @@ from bpe_core.vocabulary import REASONS, Derivations, Reachability
 from ui.components import Sent, learned_rows, prefix_walk, token_card, token_table
 from ui.look import counted, token_label
 from ui.shell import choose_one
-from ui.vocabulary.audit_section import FINDINGS, ids_found
-from ui.vocabulary.inspection import Inspection
-from ui.vocabulary.search import (
+from ui.vocabulary.audit_section import (
+    FINDINGS,
     Record,
     go_to_prefix,
     go_to_text,
+    ids_found,
     open_token,
     read_prefix,
     read_token_id,
     search_for,
     to_query,
 )
+from ui.vocabulary.inspecting import Inspection
 
 _MAX_BUILT = 60
 _MAX_CODE_POINTS = 16

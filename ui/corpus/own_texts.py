@@ -1,25 +1,192 @@
-"""Draw the fields for a visitor's own texts, keep the texts, and open files and large pastes.
+"""The texts that visitors write: their fields, their place in the address, and their tokens.
 
 Each text has a name, under which it is in the address: a short one itself, a longer one by the id
-under which the server keeps it. Several pages share the text named `OWN`.
+under which the server keeps it. "text" is in the parameters `text` and `text_id`. Several pages
+share the text named `OWN`. Files and large pastes are opened, and the first million tokens are
+packed for the browser.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
+from threading import Lock
 from typing import Final
 
+import numpy as np
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from bpe_core.corpus import Note
-from bpe_core.errors import BpeError
+from bpe_core.corpus import Corpus, Note
+from bpe_core.errors import BpeError, NotKeptError
+from bpe_core.tokenizer import Boundaries, Encoder, boundaries
+from bpe_core.views import PackedTokens, find_longest_word, pack_boundaries
 from ui.components import draw_live_text, paste_catcher, paste_limits, read_paste
-from ui.corpus import address_text, own_reading
-from ui.look import order_note, size_text
+from ui.host import cached
+from ui.look import order_note, plain_markdown, size_text
 from ui.shell import check_uploaded, max_file_bytes, upload_file, workspace
+from ui.storage import DAYS_KEPT_UNOPENED, keep_text, load_text
+
+MAX_TEXT_LENGTH_IN_ADDRESS = 1_000
+_KEPT = "Too long for the address, so the text is kept on this server."
+_HOW_LONG_KEPT = (
+    "The id in the address brings it back. It is deleted "
+    f"{DAYS_KEPT_UNOPENED} days after it was last opened, or after one day if the server needs the "
+    "room."
+)
+NOT_KEPT = "The text is too long for the address, so a refresh brings back the sample text."
+_MAX_ID_LENGTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class KeptText:
+    """A long text and the id that it is kept under."""
+
+    id: str
+    text: str
+    is_own: bool
+    """False if it came by a link: then edits are kept under a new id."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTexts:
+    """The texts last kept for the address or loaded from it, by their names in the address."""
+
+    by_name: Mapping[str, KeptText] = field(default_factory=dict[str, KeptText], repr=False)
+
+
+def read_address_text(name: str) -> str | None:
+    """Return the text that the address holds or names; warn and return None if it is missing."""
+    text_id = workspace.query_text(_id_name(name), _MAX_ID_LENGTH)
+    if text_id is None:
+        return workspace.query_text(name, MAX_TEXT_LENGTH_IN_ADDRESS)
+    try:
+        text = load_text(text_id)
+    except BpeError as error:
+        st.warning(plain_markdown(str(error), 600))
+        return None
+    _remember(name, KeptText(text_id, text, is_own=False))
+    return text
+
+
+def text_to_address(name: str, text: str, *, longest: int) -> None:
+    """Put a text in the address, and say so if it is kept on the server: its first characters."""
+    if len(text) <= MAX_TEXT_LENGTH_IN_ADDRESS:
+        workspace.set_query(**{name: text, _id_name(name): None})
+        return
+    kept = workspace.get(KeptTexts).by_name.get(name)
+    if kept is None or kept.text != text:
+        try:
+            # A text that came by a link may be open in other tabs, so it is not replaced.
+            before = kept.id if kept and kept.is_own else None
+            text_id = keep_text(text[:longest], instead_of=before)
+        except NotKeptError as error:
+            leave_address(name)
+            st.warning(f"{error} {NOT_KEPT}")
+            return
+        kept = KeptText(text_id, text, is_own=True)
+        _remember(name, kept)
+    workspace.set_query(**{name: None, _id_name(name): kept.id})
+    st.markdown(f":gray[:small[{_KEPT}]]", help=_HOW_LONG_KEPT)
+
+
+def start_area(name: str, first: str) -> None:
+    """Begin the text area with the key `name` as in the address, else with `first`."""
+    if not workspace.has_widget(name):
+        text = read_address_text(name)
+        workspace.set_widget(name, first if text is None else text)
+
+
+def area_to_address(name: str, text: str, *, first: str, longest: int) -> None:
+    """Put what a text area holds in the address, unless it is what it began with."""
+    if text == first:
+        leave_address(name)
+    else:
+        text_to_address(name, text, longest=longest)
+
+
+def leave_address(name: str) -> None:
+    """Remove the text from the address."""
+    workspace.set_query(**{name: None, _id_name(name): None})
+
+
+def _id_name(name: str) -> str:
+    return f"{name}_id"
+
+
+def _remember(name: str, kept: KeptText) -> None:
+    workspace.update(KeptTexts, by_name={**workspace.get(KeptTexts).by_name, name: kept})
+
+
+MAX_TOKENS = 1_000_000
+"""The most tokens shown, as many as the view was tested with; the rest are only counted."""
+MAX_CHARACTERS = 8_000_000
+"""The most characters encoded, twice as many as a million tokens of prose have."""
+_LARGE = 500_000
+_one_at_a_time = Lock()
+"""For texts of more characters: a tokenizer that makes an object for each token takes gigabytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnReading:
+    """A text's first million tokens, and how many there are in all."""
+
+    stamp: str
+    """A hash of the text and its reading; browser messages with another stamp are outdated."""
+    text: str
+    """The text that these tokens cover."""
+    found: Boundaries
+    packed: PackedTokens
+    n_tokens: int
+    """The number of tokens of the whole text."""
+    n_shown: int
+    first_chosen: int | None
+    """The index of the segment chosen at first: the longest word near the start."""
+
+    @property
+    def is_all(self) -> bool:
+        """Whether all tokens of the text are included."""
+        return self.n_shown == self.n_tokens
+
+
+@cached(spinner="Encoding the text")
+def read_own_text(text: str, encoder: Encoder, allowed_special: tuple[str, ...] = ()) -> OwnReading:
+    """Return the tokens of a text.
+
+    Raises InvalidTextError for a lone surrogate, and TokenizationError if another library fails.
+    """
+    # A few more, because the last token that is shown may end within a character.
+    with _one_at_a_time if len(text) > _LARGE else nullcontext():
+        every = boundaries(text, encoder, allowed_special, max_starts=MAX_TOKENS + 8)
+    found, part = every, text
+    if len(every.ids) > MAX_TOKENS:
+        found, part = every.first(MAX_TOKENS, text)
+    stamp = hashlib.sha256(repr((encoder.fingerprint, allowed_special)).encode() + text.encode())
+    return OwnReading(
+        stamp=stamp.hexdigest()[:16],
+        text=part,
+        found=found,
+        packed=pack_boundaries(found, encoder),
+        n_tokens=int(np.count_nonzero(every.ids >= 0)),
+        n_shown=int(np.count_nonzero(found.ids >= 0)),
+        first_chosen=find_longest_word(found, encoder),
+    )
+
+
+def joined(corpus: Corpus) -> str:
+    """Join a corpus's documents, up to MAX_CHARACTERS."""
+    parts: list[str] = []
+    room = MAX_CHARACTERS
+    for document in corpus.documents:
+        if room < 0:
+            break
+        parts.append(document[:room])
+        room -= len(document) + 1
+    return "\n".join(parts)[:MAX_CHARACTERS]
+
 
 OWN: Final = "text"
 PASTED: Final = "Pasted text"
@@ -76,7 +243,7 @@ def own_text(first: str, name: str = OWN) -> str:
     """Return the text last typed or opened, else the address's text, else `first`."""
     text = find_text(name).text
     if text is None:
-        text = address_text.read_address_text(name)
+        text = read_address_text(name)
         if text is not None:
             update_text(name, text=text)
     return first if text is None else text
@@ -150,7 +317,7 @@ def close_text(first: str, name: str = OWN) -> None:
 
 def text_field(first: str, *, key: str) -> str:
     """Draw the field with the text that pages share; return the text, and put it in the address."""
-    text, longest = own_text(first), own_reading.MAX_CHARACTERS
+    text, longest = own_text(first), MAX_CHARACTERS
     live_field(text, OWN, label="Your text", first=first, key=key, longest=longest)
     if cut := find_text().cut:
         st.warning(cut)
@@ -185,12 +352,12 @@ def live_field(
         opened=None if opened is None else (opened.name, opened.n_bytes),
         lines=lines,
     )
-    address_text.area_to_address(name, text, first=first, longest=longest)
+    area_to_address(name, text, first=first, longest=longest)
 
 
 def leave_text_address() -> None:
     """Remove the text from the address."""
-    address_text.leave_address(OWN)
+    leave_address(OWN)
 
 
 def _keep_typed(key: str, name: str) -> None:
