@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from bpe_core.runs import SampleFigures, TermCost, TrainingRun, sample_check, train
     from bpe_core.tokenizer import Encoder, Tokenizer, UnstableEnd, encode_by, gpt2, unstable_end
     from bpe_core.types import (
+        Characters,
         Explanation,
         Merge,
         MergeTrace,
@@ -104,6 +105,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ArgumentTypeError",
     "BpeError",
+    "Characters",
     "ChatTemplateError",
     "Checkup",
     "Comparison",

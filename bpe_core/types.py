@@ -16,9 +16,11 @@ from typing import (
     TypedDict,
     TypeGuard,
     TypeVar,
+    cast,
 )
 
-from bpe_core.checks import is_a, is_whole
+from bpe_core.checks import check_choice, describe, is_a, is_whole
+from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.unicode import AFTER_WORD
 
 if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
@@ -26,7 +28,8 @@ if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text doe
     from numpy.typing import NDArray
 
 Base = Literal["bytes", "characters"]
-Alphabet = Literal["full", "seen"]
+Alphabet = Literal["bytes", "seen", "characters", "full"]
+"""Names of alphabets; `full` is an older name of `bytes`."""
 TieBreak = Literal["smallest-pair", "first-seen"]
 StopReason = Literal["vocab-size", "no-pairs", "min-frequency", "cancelled"]
 Format = Literal[
@@ -292,6 +295,59 @@ class PretokenCounts(Immutable):
 
 
 @dataclass(frozen=True, slots=True)
+class Characters:
+    """The alphabet of a text's most frequent characters, as in Llama 2.
+
+    It is for the pre-tokenizers metaspace and llama2, which need it. Raises `ConfigError` for a
+    coverage that is no share above 0, and for one below 1 without fallback.
+
+    >>> TrainingConfig(pretokenizer="metaspace", alphabet=Characters(coverage=0.9995)).base
+    'characters'
+    >>> TrainingConfig(alphabet=Characters(fallback=False)).alphabet
+    'characters'
+    """
+
+    coverage: float = 1.0
+    """The share of the text that the alphabet covers; other characters are left out of the words
+    that are trained on."""
+    fallback: bool = True
+    """True if 256 tokens for bytes, after the special tokens, spell the other characters."""
+
+    def __post_init__(self) -> None:
+        if is_a(self.coverage, Real) and not is_a(self.coverage, bool):
+            object.__setattr__(self, "coverage", float(self.coverage))
+        check_coverage(self.coverage)
+        if not is_a(self.fallback, bool):
+            raise ArgumentTypeError(
+                f"byte_fallback is {describe(self.fallback)}. Use True or False."
+            )
+        if self.coverage < 1 and not self.fallback:
+            raise ConfigError(
+                f"character_coverage is {self.coverage}, but without byte_fallback no token would "
+                "spell the other characters. Set byte_fallback=True, or a coverage of 1."
+            )
+
+
+def check_coverage(coverage: float, *, may_be_zero: bool = False) -> None:
+    """Raise `ConfigError` unless this share of a text can be covered by an alphabet.
+
+    An alphabet that is trained needs a character; one that is extended may get none.
+
+    >>> check_coverage(0, may_be_zero=True)
+    >>> check_coverage(2, may_be_zero=True)
+    Traceback (most recent call last):
+    bpe_core.errors.ConfigError: character_coverage is 2. Use a share from 0 to 1.
+    """
+    if not is_a(coverage, Real) or is_a(coverage, bool):
+        raise ArgumentTypeError(
+            f"character_coverage is {describe(coverage)}. Use a number, such as 0.9995."
+        )
+    if not (0 < coverage <= 1 or (may_be_zero and coverage == 0)):
+        share = "from 0 to 1" if may_be_zero else "above 0, up to 1, such as 0.9995"
+        raise ConfigError(f"character_coverage is {coverage}. Use a share {share}.")
+
+
+@dataclass(frozen=True, slots=True, init=False)
 class TrainingConfig:
     """The settings of a training run: every choice that changes the tokenizer, and no other.
 
@@ -299,19 +355,15 @@ class TrainingConfig:
         those that merges make.
     pretokenizer: one of `PRETOKENIZER_NAMES`, such as gpt2, llama3 or none, or regex:PATTERN; after
         NFC+, NFD+, NFKC+ or NFKD+, text is normalized first, as in NFC+qwen2.
-    base: the symbols that words are made of before any merge, bytes or characters.
-    alphabet: "full" for all 256 bytes, "seen" for the symbols that occur in the documents.
+    alphabet: the symbols that words are made of before any merge: "bytes" for all 256 bytes, "seen"
+        for the bytes that occur in the documents, "characters" for the characters that occur in
+        them, or `Characters` for the most frequent ones.
     end_of_word: a marker such as </w>, a separate symbol at the end of each word; None for none.
     special_tokens: take the first ids, in order; text that spells one is ordinary text.
     min_frequency: training stops at a pair that occurs less often.
     tie_break: which of several pairs of the same count is merged: "smallest-pair" for the one with
         the smallest ids, as in Hugging Face's trainer; "first-seen" for the one that occurs first.
     max_token_bytes: the longest token that a merge may make, with the marker; None for any length.
-    byte_fallback: 256 tokens for bytes, after the special tokens, spell the characters outside the
-        alphabet, as in Llama 2; for characters with the pre-tokenizers metaspace and llama2,
-        which need it.
-    character_coverage: the share of the text that the alphabet covers, which is made of the most
-        frequent characters; others are left out of the words that are trained on.
     superwords_from: once the vocabulary has this many tokens, merges may join words (SuperBPE), up
         to four of them; None for never.
     seeds: texts that become tokens before any other merge is learned.
@@ -323,31 +375,59 @@ class TrainingConfig:
     parity: the languages take turns, as in `train_parity`; the corpus has a folder, or a file, for
         each (`Corpus.by_language`).
 
+    The older settings base, byte_fallback and character_coverage each change the alphabet, as
+    `choose_alphabet` says. Raises `ConfigError` for an invalid alphabet; other invalid values are
+    refused by `train`.
+
     >>> TrainingConfig(vocab_size=1_000).pretokenizer
     'gpt2'
+    >>> llama = TrainingConfig(pretokenizer="metaspace", alphabet=Characters(coverage=0.9995))
+    >>> llama.base, llama.byte_fallback, llama.character_coverage
+    ('characters', True, 0.9995)
     """
 
-    vocab_size: int = 32_000
-    pretokenizer: str = "gpt2"
-    base: Base = "bytes"
-    alphabet: Alphabet = "full"
-    end_of_word: str | None = None
-    special_tokens: tuple[str, ...] = ("<|endoftext|>",)
-    min_frequency: int = 0
-    tie_break: TieBreak = "smallest-pair"
-    max_token_bytes: int | None = None
-    byte_fallback: bool = False
-    character_coverage: float = 1.0
-    superwords_from: int | None = None
-    seeds: Sequence[str] = ()
-    vetoes: Sequence[str] = ()
-    whole_characters: bool = False
-    picky: float | None = None
-    parity: bool = False
+    vocab_size: int
+    pretokenizer: str
+    alphabet: Alphabet | Characters
+    end_of_word: str | None
+    special_tokens: tuple[str, ...]
+    min_frequency: int
+    tie_break: TieBreak
+    max_token_bytes: int | None
+    superwords_from: int | None
+    seeds: Sequence[str]
+    vetoes: Sequence[str]
+    whole_characters: bool
+    picky: float | None
+    parity: bool
 
-    def __post_init__(self) -> None:
-        # A generator can be read only once, and JSON cannot store NumPy's numbers. Other invalid
-        # values are refused by `train`.
+    def __init__(
+        self,
+        vocab_size: int = 32_000,
+        pretokenizer: str = "gpt2",
+        base: Base | None = None,
+        alphabet: Alphabet | Characters = "bytes",
+        end_of_word: str | None = None,
+        special_tokens: tuple[str, ...] = ("<|endoftext|>",),
+        min_frequency: int = 0,
+        tie_break: TieBreak = "smallest-pair",
+        max_token_bytes: int | None = None,
+        *,
+        byte_fallback: bool | None = None,
+        character_coverage: float | None = None,
+        superwords_from: int | None = None,
+        seeds: Sequence[str] = (),
+        vetoes: Sequence[str] = (),
+        whole_characters: bool = False,
+        picky: float | None = None,
+        parity: bool = False,
+    ) -> None:
+        """Make the settings; see the class."""
+        given = dict(locals())
+        given["alphabet"] = choose_alphabet(alphabet, base, byte_fallback, character_coverage)
+        for field in fields(self):
+            object.__setattr__(self, field.name, given[field.name])
+        # A generator can be read only once, and JSON cannot store NumPy's numbers.
         for name in ("special_tokens", "seeds", "vetoes"):
             texts = getattr(self, name)
             if is_a(texts, Iterable) and not is_a(texts, str):
@@ -356,10 +436,72 @@ class TrainingConfig:
             number = getattr(self, name)
             if is_whole(number):
                 object.__setattr__(self, name, int(number))
-        for name in ("character_coverage", "picky"):
-            share = getattr(self, name)
-            if is_a(share, Real) and not is_a(share, bool):
-                object.__setattr__(self, name, float(share))
+        if is_a(picky, Real) and not is_a(picky, bool):
+            object.__setattr__(self, "picky", float(cast("float", picky)))
+
+    @property
+    def base(self) -> Base:
+        """What the base symbols are: bytes or characters."""
+        return "bytes" if self.alphabet in ("bytes", "seen") else "characters"
+
+    @property
+    def byte_fallback(self) -> bool:
+        """True if 256 tokens for bytes spell the characters outside the alphabet."""
+        return isinstance(self.alphabet, Characters)
+
+    @property
+    def character_coverage(self) -> float:
+        """The share of the text that the alphabet covers."""
+        return self.alphabet.coverage if isinstance(self.alphabet, Characters) else 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as JSON values, by the names that files of all versions have.
+
+        >>> settings = TrainingConfig(300, alphabet=Characters(coverage=0.9995)).to_dict()
+        >>> settings["base"], settings["alphabet"], settings["byte_fallback"]
+        ('characters', 'seen', True)
+        >>> TrainingConfig(**settings).alphabet
+        Characters(coverage=0.9995, fallback=True)
+        """
+        named = {name: getattr(self, name) for name in TrainingSettings.__annotations__}
+        return {**named, "alphabet": "full" if self.alphabet == "bytes" else "seen"}
+
+
+def choose_alphabet(
+    alphabet: object,
+    base: object = None,
+    byte_fallback: object = None,
+    character_coverage: object = None,
+) -> Alphabet | Characters:
+    """Return an alphabet, changed by each of the older settings that is given.
+
+    Raises `ConfigError` for an invalid value, and for settings that no alphabet has.
+
+    >>> choose_alphabet("full"), choose_alphabet("seen", base="characters")
+    ('bytes', 'characters')
+    >>> choose_alphabet("full", "characters", byte_fallback=True, character_coverage=0.9995)
+    Characters(coverage=0.9995, fallback=True)
+    >>> choose_alphabet(Characters(coverage=0.9995), byte_fallback=False, character_coverage=1)
+    'characters'
+    """
+    own = alphabet if isinstance(alphabet, Characters) else Characters(fallback=False)
+    if own is not alphabet:
+        check_choice("alphabet", alphabet, Alphabet, ConfigError)
+    if base is None:
+        base = "bytes" if alphabet in ("bytes", "seen", "full") else "characters"
+    check_choice("base", base, Base, ConfigError)
+    changed = Characters(
+        own.coverage if character_coverage is None else cast("float", character_coverage),
+        own.fallback if byte_fallback is None else cast("bool", byte_fallback),
+    )
+    if base == "characters":
+        return changed if changed.fallback else "characters"
+    if changed.fallback:
+        raise ConfigError(
+            "byte_fallback needs the pre-tokenizer metaspace or llama2, and base='characters', but "
+            "the base is 'bytes'. Set all three."
+        )
+    return "seen" if alphabet == "seen" else "bytes"
 
 
 class TrainingSettings(TypedDict, total=False):
@@ -367,15 +509,15 @@ class TrainingSettings(TypedDict, total=False):
 
     vocab_size: int
     pretokenizer: str
-    base: Base
-    alphabet: Alphabet
+    base: Base | None
+    alphabet: Alphabet | Characters
     end_of_word: str | None
     special_tokens: tuple[str, ...]
     min_frequency: int
     tie_break: TieBreak
     max_token_bytes: int | None
-    byte_fallback: bool
-    character_coverage: float
+    byte_fallback: bool | None
+    character_coverage: float | None
     superwords_from: int | None
     seeds: Sequence[str]
     vetoes: Sequence[str]

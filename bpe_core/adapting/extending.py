@@ -32,7 +32,6 @@ from bpe_core.runs import (
     Watch,
     bytes_apart,
     check_config,
-    check_coverage,
     count,
     lay_out_tokens,
     learn_run,
@@ -49,7 +48,15 @@ from bpe_core.tokenizer import (
     with_changes,
 )
 from bpe_core.trainers import ContinuedVocabulary, find_rule, vetoed_texts
-from bpe_core.types import PretokenCounts, TieBreak, TrainingConfig, TrainingProgress
+from bpe_core.types import (
+    Alphabet,
+    Characters,
+    PretokenCounts,
+    TieBreak,
+    TrainingConfig,
+    TrainingProgress,
+    check_coverage,
+)
 from bpe_core.unicode import (
     META,
     PUNCTUATION,
@@ -127,14 +134,12 @@ def extend(
     config = TrainingConfig(
         vocab_size=base.vocab_size + int(n_tokens),
         pretokenizer=base.pretokenizer.name,
-        base=base.base,
-        alphabet="full" if len(base.base_ids) == 256 and base.base == "bytes" else "seen",
+        alphabet=_alphabet(base),
         end_of_word=base.end_of_word,
         special_tokens=tuple(base.special_tokens),
         min_frequency=min_frequency,
         tie_break=tie_break,
         max_token_bytes=max_token_bytes,
-        byte_fallback=base.pretokenizer.adds_space,
     )
     check_config(config)
     check_coverage(character_coverage, may_be_zero=True)
@@ -153,6 +158,12 @@ def extend(
     )
     n_of_each = count_for_terms(characters, tried)
     return continue_run(continues, counted, config, watch, tried, n_of_each)
+
+
+def _alphabet(base: Tokenizer) -> Alphabet | Characters:
+    if base.base == "characters":
+        return Characters() if base.pretokenizer.adds_space else "characters"
+    return "bytes" if len(base.base_ids) == 256 else "seen"
 
 
 def continue_run(

@@ -16,9 +16,8 @@ from bpe_core.adapting.shrinking import OnRemoval, RemovalOrder, Removals, remov
 from bpe_core.checks import check_whole, counted
 from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts
 from bpe_core.errors import ConfigError
-from bpe_core.runs import check_coverage
 from bpe_core.tokenizer import Encoder, Tokenizer
-from bpe_core.types import PretokenCounts
+from bpe_core.types import PretokenCounts, check_coverage
 
 if TYPE_CHECKING:
     from bpe_core.runs import TrainingRun

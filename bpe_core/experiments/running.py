@@ -21,7 +21,7 @@ from functools import lru_cache, partial
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -67,7 +67,7 @@ from bpe_core.files import write_whole
 from bpe_core.kernels import n_threads
 from bpe_core.runs import TrainingRun, check_config, train
 from bpe_core.tokenizer import Encoder, Tokenizer
-from bpe_core.types import TrainingConfig
+from bpe_core.types import Alphabet, TrainingConfig
 
 ALPHABETS: Final = ("full", "seen", "characters")
 MAX_ROWS: Final = 1_000
@@ -459,8 +459,7 @@ def _config(
     return TrainingConfig(
         vocab_size=size,
         pretokenizer=cut,
-        base="characters" if alphabet == "characters" else "bytes",
-        alphabet="seen" if alphabet == "seen" else "full",
+        alphabet=cast("Alphabet", alphabet),
         special_tokens=tuple(settings["special_tokens"]),
         min_frequency=settings["min_frequency"],
         **settings["trainers"][trainer],

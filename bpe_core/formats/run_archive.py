@@ -9,7 +9,6 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from dataclasses import fields as dataclass_fields
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
@@ -42,7 +41,7 @@ from bpe_core.runs import (
     parse_history,
 )
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.types import PretokenCounts, StopReason, TrainingConfig
+from bpe_core.types import PretokenCounts, StopReason, TrainingConfig, TrainingSettings
 
 
 def continuation_to_dict(continues: Continuation) -> dict[str, object]:
@@ -230,7 +229,7 @@ def run_to_bytes(run: TrainingRun) -> bytes:
         "format": _FORMAT,
         "version": _VERSION if run.base is None else _EXTENDED_VERSION,
         "tokenizer": tokenizer_to_dict(run.tokenizer),
-        "config": asdict(run.config),
+        "config": run.config.to_dict(),
         "corpus_sha256": run.corpus_sha256,
         "corpus_bytes": run.corpus_bytes,
         "stop_reason": run.stop_reason,
@@ -424,13 +423,9 @@ def read_config(fields: dict[str, Any]) -> TrainingConfig:
     if not isinstance(special, list):
         raise FormatError(f"Expected a list as special_tokens in its config, got {special!r:.60}.")
     fields = {**fields, "special_tokens": tuple(cast("list[Any]", special))}
-    try:
-        config = TrainingConfig(**fields)
-    except TypeError:
-        known = {field.name for field in dataclass_fields(TrainingConfig)}
-        raise FormatError(
-            f"Its config has the unknown entries {sorted(fields.keys() - known)!s:.60}."
-        ) from None
+    if unknown := fields.keys() - TrainingSettings.__annotations__:
+        raise FormatError(f"Its config has the unknown entries {sorted(unknown)!s:.60}.")
+    config = TrainingConfig(**fields)
     check_config(config)
     return config
 

@@ -50,7 +50,6 @@ if TYPE_CHECKING:
         LargestSize,
         Watch,
         check_config,
-        check_coverage,
         check_parity,
         count,
         largest_vocab_size,

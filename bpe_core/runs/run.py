@@ -354,7 +354,7 @@ class TrainingRun(Immutable):
         split = self.origin.split
         return {
             "bpe_core": self.origin.version,
-            "config": asdict(self.config),
+            "config": self.config.to_dict(),
             "split": None if split is None else asdict(split),
             "corpus_sha256": self.corpus_sha256,
             "corpus_bytes": self.corpus_bytes,

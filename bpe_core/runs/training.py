@@ -49,8 +49,7 @@ from bpe_core.trainers import (
     vetoed_patterns,
 )
 from bpe_core.types import (
-    Alphabet,
-    Base,
+    Characters,
     PretokenCounts,
     TieBreak,
     TrainingConfig,
@@ -73,8 +72,6 @@ def check_config(config: TrainingConfig) -> None:
         raise ArgumentTypeError(
             f"Expected a TrainingConfig, got {describe(config)}. For a size alone: vocab_size=300."
         )
-    check_choice("base", config.base, Base, ConfigError)
-    check_choice("alphabet", config.alphabet, Alphabet, ConfigError)
     check_choice("tie_break", config.tie_break, TieBreak, ConfigError)
     check_whole("vocab_size", config.vocab_size, 1, _MAX_ID)
     _check_stages(config)
@@ -82,7 +79,7 @@ def check_config(config: TrainingConfig) -> None:
     check_whole("min_frequency", config.min_frequency, 0, _MAX_COUNT)
     if config.max_token_bytes is not None:
         check_whole("max_token_bytes", config.max_token_bytes, 1, _MAX_ID)
-    _check_fallback(config)
+    _check_alphabet(config)
     _check_special_tokens(config)
 
 
@@ -127,7 +124,7 @@ def check_parity(config: TrainingConfig) -> None:
     bpe_core.errors.ConfigError: Parity-aware training needs base='bytes', alphabet='full' and \
 end_of_word=None.
     """
-    if config.base != "bytes" or config.alphabet != "full" or config.end_of_word is not None:
+    if config.alphabet != "bytes" or config.end_of_word is not None:
         raise ConfigError(
             "Parity-aware training needs base='bytes', alphabet='full' and end_of_word=None."
         )
@@ -158,50 +155,18 @@ def _check_picky(config: TrainingConfig) -> None:
         )
 
 
-def _check_fallback(config: TrainingConfig) -> None:
-    fallback, coverage = config.byte_fallback, config.character_coverage
-    if not is_a(fallback, bool):
-        raise ArgumentTypeError(f"byte_fallback is {describe(fallback)}. Use True or False.")
-    check_coverage(coverage)
-    if coverage < 1 and not fallback:
-        raise ConfigError(
-            f"character_coverage is {coverage}, but without byte_fallback no token would spell the "
-            "other characters. Set byte_fallback=True, or a coverage of 1."
-        )
+def _check_alphabet(config: TrainingConfig) -> None:
+    fallback = isinstance(config.alphabet, Characters)
     adds_space = get_pretokenizer(config.pretokenizer).adds_space
     if fallback != adds_space:
         missing = "the pre-tokenizer metaspace or llama2" if fallback else "byte_fallback=True"
         given = "byte_fallback" if fallback else f"The pre-tokenizer {config.pretokenizer}"
         raise ConfigError(f"{given} needs {missing}, and base='characters'. Set all three.")
-    if fallback and config.base != "characters":
-        raise ConfigError(
-            f"byte_fallback spells characters outside the alphabet in bytes, and the base is "
-            f"{config.base!r}. Use base='characters'."
-        )
     if fallback and config.end_of_word is not None:
         raise ConfigError(
             f"byte_fallback and an end-of-word marker, {config.end_of_word!r:.60}, do not go "
             "together: a space begins each word. Use end_of_word=None."
         )
-
-
-def check_coverage(coverage: float, *, may_be_zero: bool = False) -> None:
-    """Raise `ConfigError` unless this share of a text can be covered by an alphabet.
-
-    An alphabet that is trained needs a character; one that is extended may get none.
-
-    >>> check_coverage(0, may_be_zero=True)
-    >>> check_coverage(2, may_be_zero=True)
-    Traceback (most recent call last):
-    bpe_core.errors.ConfigError: character_coverage is 2. Use a share from 0 to 1.
-    """
-    if not is_a(coverage, Real) or is_a(coverage, bool):
-        raise ArgumentTypeError(
-            f"character_coverage is {describe(coverage)}. Use a number, such as 0.9995."
-        )
-    if not (0 < coverage <= 1 or (may_be_zero and coverage == 0)):
-        share = "from 0 to 1" if may_be_zero else "above 0, up to 1, such as 0.9995"
-        raise ConfigError(f"character_coverage is {coverage}. Use a share {share}.")
 
 
 def _check_special_tokens(config: TrainingConfig) -> None:
@@ -406,7 +371,9 @@ def train(
     vocabulary = GrowingVocabulary(config, ())
     n_merges = config.vocab_size - len(vocabulary)
     watch = Watch(n_merges, started, on_progress, should_stop, on_counting)
-    has_all, base = _has_all_bytes(config) or config.byte_fallback, config.base
+    base = config.base
+    # Fallback chooses among the characters of the words.
+    has_all = config.alphabet == "bytes" or isinstance(config.alphabet, Characters)
     counted = count(
         corpus,
         config.pretokenizer,
@@ -421,8 +388,8 @@ def train(
         alphabet = counted.symbols(base)
     else:  # without characters of the text that no word has any more
         alphabet = word_symbols(counted.pretokens, base)
-    if config.byte_fallback:
-        words, alphabet = choose_characters(counted.pretokens, config.character_coverage)
+    if isinstance(config.alphabet, Characters):
+        words, alphabet = choose_characters(counted.pretokens, config.alphabet.coverage)
         counted = counted.with_pretokens(words)
     vocabulary = GrowingVocabulary(config, alphabet)
     watch.merges_wanted = config.vocab_size - len(vocabulary)
@@ -500,17 +467,12 @@ def _config(config: TrainingConfig | None, settings: TrainingSettings) -> Traini
     return config
 
 
-def _has_all_bytes(config: TrainingConfig) -> bool:
-    """Return True if the alphabet is always all 256 bytes, independent of the corpus."""
-    return config.base == "bytes" and config.alphabet == "full"
-
-
 def _build_tokenizer(
     vocabulary: GrowingVocabulary, learned: LearnedMerges, config: TrainingConfig
 ) -> Tokenizer:
     with without_garbage_collection():
         n_special, n_merges = len(vocabulary.special_tokens), len(learned.merges)
-        plain = _has_all_bytes(config) and config.end_of_word is None
+        plain = config.alphabet == "bytes" and config.end_of_word is None
         if plain and not learned.removals and len(vocabulary) == n_special + 256 + n_merges:
             # Each merge made a new token, as in all but a few trainings.
             table = TokenTable.trusted(
@@ -660,8 +622,8 @@ def largest_vocab_size(
     LargestSize(size=261, is_exact=False)
     """
     config = replace(config, vocab_size=_NO_LIMIT)
-    if config.byte_fallback:
-        pretokens, symbols = choose_characters(pretokens, config.character_coverage)
+    if isinstance(config.alphabet, Characters):
+        pretokens, symbols = choose_characters(pretokens, config.alphabet.coverage)
     vocabulary = GrowingVocabulary(config, symbols)
     layout = lay_out_pretokens(
         pretokens, config.base, vocabulary.base_ids, vocabulary.end_of_word_id

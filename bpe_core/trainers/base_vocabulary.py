@@ -13,7 +13,7 @@ from copy import copy
 
 from bpe_core.checks import counted
 from bpe_core.errors import VocabularyTooSmallError
-from bpe_core.types import Base, TrainingConfig
+from bpe_core.types import Base, Characters, TrainingConfig
 from bpe_core.unicode import BYTE_ORDER, META
 
 _PLACE_OF_BYTE = {bytes([byte]): place for place, byte in enumerate(BYTE_ORDER)}
@@ -35,9 +35,9 @@ def split_symbols(word: bytes, base: Base) -> list[bytes]:
 class GrowingVocabulary:
     """A vocabulary during training: base symbols at first, then one more token per merge.
 
-    `seen` holds the base symbols that occur in the documents. A byte alphabet may be "full"; a
-    character alphabet only ever holds the characters seen, never all of Unicode. Raises
-    `VocabularyTooSmallError` if `config.vocab_size` has no room for the initial tokens.
+    `seen` holds the base symbols that occur in the documents. An alphabet of characters only ever
+    holds those seen, never all of Unicode. Raises `VocabularyTooSmallError` if `config.vocab_size`
+    has no room for the initial tokens.
 
     >>> config = TrainingConfig(260, base="characters", end_of_word="</w>", special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, seen=[b"u", b"g"])
@@ -55,16 +55,16 @@ class GrowingVocabulary:
     def __init__(self, config: TrainingConfig, seen: Iterable[bytes]) -> None:
         symbols = set(seen)
         if config.base == "bytes":
-            if config.alphabet == "full":
+            if config.alphabet == "bytes":
                 symbols |= _PLACE_OF_BYTE.keys()
             base = sorted(symbols, key=_PLACE_OF_BYTE.__getitem__)
         else:
             # UTF-8 bytes sort in the same order as code points.
-            meta = META.encode() if config.byte_fallback else b" "
+            meta = META.encode() if isinstance(config.alphabet, Characters) else b" "
             base = sorted(symbols, key=lambda symbol: symbol.replace(b" ", meta))
         self.base: Base = config.base
         n_special = len(config.special_tokens)
-        n_bytes = 256 if config.byte_fallback else 0
+        n_bytes = 256 if isinstance(config.alphabet, Characters) else 0
         self.byte_fallback = range(n_special, n_special + n_bytes)
         """The ids of the bytes that spell characters outside the alphabet."""
         fallback = [bytes([byte]) for byte in range(n_bytes)]
@@ -154,7 +154,7 @@ class GrowingVocabulary:
 
 def _too_small(config: TrainingConfig, n_special: int, n_base: int) -> str:
     parts = [counted(n_base, config.base[:-1])]
-    n_bytes = 256 if config.byte_fallback else 0
+    n_bytes = 256 if isinstance(config.alphabet, Characters) else 0
     if n_bytes:
         parts.append(f"{n_bytes} bytes")
     if n_special:

@@ -15,7 +15,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary, split_symbols
-from bpe_core.types import Merge, Pair, PretokenCounts, StopReason, TieBreak, TrainingConfig
+from bpe_core.types import (
+    Characters,
+    Merge,
+    Pair,
+    PretokenCounts,
+    StopReason,
+    TieBreak,
+    TrainingConfig,
+)
 from bpe_core.unicode import META
 
 
@@ -196,8 +204,8 @@ def train_reference(
     """
     if document_symbols is None:
         document_symbols = {s for word in pretokens.words for s in split_symbols(word, config.base)}
-    if config.byte_fallback:
-        document_symbols = choose_characters(pretokens, config.character_coverage)
+    if isinstance(config.alphabet, Characters):
+        document_symbols = choose_characters(pretokens, config.alphabet.coverage)
     vocabulary = GrowingVocabulary(config, document_symbols)
     words = [vocabulary.start(word) for word in pretokens.words]
     counts: list[int] = pretokens.counts.tolist()

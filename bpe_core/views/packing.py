@@ -471,7 +471,7 @@ def learning_ribbon(config: TrainingConfig, *documents: str) -> LearningRibbon |
     """
     vocabulary = GrowingVocabulary(config, ())
     cut = get_pretokenizer(config.pretokenizer)
-    is_known = (config.base, config.alphabet, config.end_of_word) == ("bytes", "full", None)
+    is_known = (config.alphabet, config.end_of_word) == ("bytes", None)
     changes_words = config.superwords_from is not None or cut.normalizer is not None
     if (
         not is_known

@@ -103,7 +103,7 @@ def test_weighted_words_and_custom_fields_come_back(open_app: OpenApp) -> None:
     assert again.text_area(key="corpus_words").value == "hugs 5\nhug 910\npug 5"
     config = load_run(in_address(app, "run")).run.config
     assert config.pretokenizer == r"regex:\w+"
-    assert (config.base, config.alphabet, config.tie_break) == ("characters", "seen", "first-seen")
+    assert (config.alphabet, config.tie_break) == ("characters", "first-seen")
     assert (config.min_frequency, config.max_token_bytes, config.vocab_size) == (5, 9, 14)
     assert (config.special_tokens, config.end_of_word) == (("[CLS]", "[SEP]"), "</w>")
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bpe_core.types import TrainingConfig
+from bpe_core.types import Characters, TrainingConfig
 from bpe_core.views.packing import tokens_for_browser
 from tests.strategies import texts
 from ui.look import RunName, order_note, plain_markdown, plain_text, run_labels, token_label
@@ -231,7 +231,6 @@ def test_labels_have_only_the_settings_that_distinguish_the_runs() -> None:
         ({"tie_break": "first-seen"}, ("ties smallest-pair", "ties first-seen")),
         ({"min_frequency": 5}, ("minimum count 0", "minimum count 5")),
         ({"max_token_bytes": 8}, ("tokens of any length", "tokens up to 8 bytes")),
-        ({"character_coverage": 0.9995}, ("coverage 1", "coverage 0.9995")),
         ({"vocab_size": 5_000}, ("300 asked for", "5,000 asked for")),
     ],
 )
@@ -241,6 +240,17 @@ def test_every_setting_has_a_description(
     other = TrainingConfig(**({"vocab_size": 300} | settings))  # pyright: ignore[reportArgumentType]
     assert labels(run("1"), run("2", config=other)) == [
         f"Hugs, 300 tokens, {word}" for word in said
+    ]
+
+
+def test_the_coverage_of_an_alphabet_has_a_description() -> None:
+    whole, most = (
+        TrainingConfig(300, "metaspace", alphabet=Characters(coverage=share))
+        for share in (1, 0.9995)
+    )
+    assert labels(run("1", config=whole), run("2", config=most)) == [
+        "Hugs, 300 tokens, coverage 1",
+        "Hugs, 300 tokens, coverage 0.9995",
     ]
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from dataclasses import fields, replace
+from inspect import signature
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,10 +28,66 @@ def trace() -> bpe.MergeTrace:
 
 
 def test_the_keyword_arguments_of_train_are_the_fields_of_its_configuration() -> None:
-    expected = {field.name: field.type for field in fields(bpe.TrainingConfig)}
+    parameters = signature(bpe.TrainingConfig).parameters.values()
+    expected = {parameter.name: parameter.annotation for parameter in parameters}
     given = TrainingSettings.__annotations__.items()
     annotations = {name: reference.__forward_arg__ for name, reference in given}
     assert annotations == expected
+
+
+LLAMA: dict[str, Any] = {"pretokenizer": "metaspace", "alphabet": bpe.Characters(coverage=0.9)}
+OLDER: dict[str, Any] = {"base": "characters", "byte_fallback": True, "character_coverage": 0.9}
+
+
+@pytest.mark.parametrize(
+    ("older", "alphabet"),
+    [
+        ({}, "bytes"),
+        ({"alphabet": "full"}, "bytes"),
+        ({"base": "bytes", "alphabet": "seen"}, "seen"),
+        ({"base": "characters"}, "characters"),
+        ({"base": "characters", "alphabet": "seen"}, "characters"),
+        ({"base": "characters", "byte_fallback": True}, bpe.Characters()),
+        ({"alphabet": "characters", "character_coverage": 1}, "characters"),
+        (OLDER, bpe.Characters(coverage=0.9)),
+        (OLDER | {"alphabet": "seen"}, bpe.Characters(coverage=0.9)),
+    ],
+)
+def test_older_settings_of_a_training_give_an_alphabet(
+    older: dict[str, Any], alphabet: str | bpe.Characters
+) -> None:
+    config = bpe.TrainingConfig(**older)
+    assert config.alphabet == alphabet
+    assert config == bpe.TrainingConfig(alphabet=alphabet)  # pyright: ignore[reportArgumentType]
+    # What a file holds has the names that every version reads.
+    stored = json.loads(json.dumps(config.to_dict()))
+    assert stored["alphabet"] in ("full", "seen")
+    special = tuple(stored["special_tokens"])
+    assert bpe.TrainingConfig(**{**stored, "special_tokens": special}) == replace(
+        config, seeds=[], vetoes=[]
+    )
+
+
+def test_an_alphabet_is_changed_by_older_settings_and_by_newer_ones() -> None:
+    llama = bpe.TrainingConfig(**LLAMA)
+    without = replace(llama, byte_fallback=False, character_coverage=1.0)
+    assert without.alphabet == "characters"
+    assert replace(without, character_coverage=1).alphabet == "characters"
+    assert replace(llama, character_coverage=0.5).alphabet == bpe.Characters(coverage=0.5)
+    assert replace(llama, alphabet="bytes").alphabet == "bytes"
+    assert replace(llama, vocab_size=9).alphabet == llama.alphabet
+    with pytest.raises(bpe.ConfigError, match="the base is 'bytes'"):
+        replace(llama, base="bytes")
+
+
+def test_an_alphabet_of_characters_trains_as_the_older_settings_do() -> None:
+    corpus, special = bpe.Corpus.from_text("hug hugs é"), ("<unk>",)
+    new = bpe.train(corpus, vocab_size=270, special_tokens=special, **LLAMA)
+    old = bpe.train(
+        corpus, vocab_size=270, special_tokens=special, pretokenizer="metaspace", **OLDER
+    )
+    assert new.tokenizer == old.tokenizer
+    assert new.config == old.config
 
 
 def test_pretoken_counts_with_the_same_words_and_counts_are_equal() -> None:

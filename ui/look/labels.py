@@ -351,7 +351,7 @@ def _short(text: str) -> str:
 _SETTINGS: Final[tuple[_Describe, ...]] = (
     _setting(lambda config: f"pre-tokenizer {_short(config.pretokenizer)}"),
     _setting(lambda config: f"base {config.base}"),
-    _setting(lambda config: f"alphabet {config.alphabet}"),
+    _setting(lambda config: f"alphabet {config.to_dict()['alphabet']}"),
     _setting(_end_of_word),
     _setting(_special_tokens),
     _setting(lambda config: f"ties {config.tie_break}"),

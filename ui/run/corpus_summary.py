@@ -19,7 +19,7 @@ from bpe_core.counting import choose_characters, count_corpus
 from bpe_core.errors import BpeError
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.runs import LargestSize, largest_vocab_size
-from bpe_core.types import Base, PretokenCounts, TrainingConfig
+from bpe_core.types import Base, Characters, PretokenCounts, TrainingConfig
 from ui.host import cached
 from ui.storage import divide, load_uploaded, upload_held_out
 from ui.work import describe_tables
@@ -117,17 +117,17 @@ def text_to_count(training: Corpus) -> Corpus | None:
 def find_alphabet(training: Corpus, config: TrainingConfig) -> frozenset[bytes]:
     """Return the alphabet that a training text gives, or all its symbols if that is not known."""
     at_hand = text_to_count(training)
-    if at_hand is None or not config.byte_fallback:
+    if at_hand is None or not isinstance(config.alphabet, Characters):
         return symbols_seen(training, config.base)
-    return _covering(at_hand, replace(config, vocab_size=1))
+    return _covering(at_hand, config.pretokenizer, config.alphabet)
 
 
 @cached(seconds=600)
-def _covering(corpus: Corpus, config: TrainingConfig) -> frozenset[bytes]:
-    pretokens = _pretokens(corpus, config.pretokenizer)
+def _covering(corpus: Corpus, cut: str, alphabet: Characters) -> frozenset[bytes]:
+    pretokens = _pretokens(corpus, cut)
     if isinstance(pretokens, str):
         return frozenset()
-    return choose_characters(pretokens, config.character_coverage)[1]
+    return choose_characters(pretokens, alphabet.coverage)[1]
 
 
 def symbols_seen(corpus: Corpus, base: Base) -> frozenset[bytes]:

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -373,7 +373,7 @@ class _StoredName(msgspec.Struct):
 
 def write_run_name(folder: Path, name: RunName) -> None:
     """Write a run's name into its folder, in place of another if it has one; raises OSError."""
-    stored = _StoredName(name.title, name.vocab_size, asdict(name.config), name.trained_at)
+    stored = _StoredName(name.title, name.vocab_size, name.config.to_dict(), name.trained_at)
     data = msgspec.json.encode(stored)
     if (folder / NAME).is_file():
         replace_file(folder, NAME, data)

@@ -11,7 +11,7 @@ import streamlit as st
 
 from bpe_core.corpus import MAX_COUNT
 from bpe_core.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
-from bpe_core.types import TrainingConfig
+from bpe_core.types import Characters, TrainingConfig
 from ui.look import counted, plain_markdown, token_label, tooltip
 from ui.shell import FieldLimits, whole_number, workspace
 from ui.train.presets import CONFIGS, LLAMA, MIN_FREQUENCY
@@ -224,7 +224,6 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
         )
         special = read_special_tokens(special or "")
         _show_notes(special.notes)
-        alphabet, coverage = "seen", 1.0
         if adds_space:
             coverage = st.number_input(
                 "Character coverage",
@@ -238,8 +237,9 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
                 "the text. Bytes spell the others.",
                 persist_state="session",
             )
+            alphabet = Characters(coverage=coverage)
         else:
-            alphabet = st.segmented_control(
+            of_bytes = st.segmented_control(
                 "Byte alphabet",
                 ("full", "seen"),
                 default="full",
@@ -249,6 +249,8 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
                 disabled=base == "characters",
                 persist_state="session",
             )
+            by_bytes = "seen" if of_bytes == "seen" else "bytes"
+            alphabet = "characters" if base == "characters" else by_bytes
         end_of_word = st.text_input(
             "End-of-word marker",
             key="settings_end_of_word",
@@ -295,18 +297,14 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
             persist_state="session",
         )
         name = f"{EMPTY_REGEX}{pattern or ''}"
-    by_characters = adds_space or base == "characters"
     config = TrainingConfig(
         pretokenizer=name,
-        base="characters" if by_characters else "bytes",
-        alphabet="seen" if alphabet == "seen" or by_characters else "full",
+        alphabet=alphabet,
         end_of_word=None if adds_space else next(iter(marker.tokens), None),
         special_tokens=special.tokens,
         min_frequency=min_frequency or 0,
         tie_break="first-seen" if tie_break == "first-seen" else "smallest-pair",
         max_token_bytes=max_token_bytes or None,
-        byte_fallback=adds_space,
-        character_coverage=coverage,
         superwords_from=superwords_from or None,
         seeds=_lines(seeds),
         vetoes=_lines(vetoes),
@@ -332,7 +330,7 @@ def custom_widgets(config: TrainingConfig) -> dict[str, str | float]:
         "settings_tie_break": config.tie_break,
         "settings_min_frequency": float(config.min_frequency),
         "settings_special_tokens": "\n".join(config.special_tokens),
-        "settings_alphabet": config.alphabet,
+        "settings_alphabet": config.to_dict()["alphabet"],
         "settings_end_of_word": config.end_of_word or "",
         "settings_max_token_bytes": float(config.max_token_bytes or 0),
         "settings_coverage": max(config.character_coverage, MIN_COVERAGE),

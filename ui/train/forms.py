@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -15,7 +15,7 @@ from bpe_core.corpus import Corpus
 from bpe_core.errors import BpeError, ConfigError
 from bpe_core.formats import read_config
 from bpe_core.runs import LargestSize, TrainingRun, check_config
-from bpe_core.types import TrainingConfig
+from bpe_core.types import Characters, TrainingConfig
 from ui.corpus import (
     ChosenCorpus,
     CorpusForm,
@@ -174,10 +174,12 @@ def find_start(config: TrainingConfig, training: Corpus | None) -> Start:
     >>> find_start(TrainingConfig(), None).total
     257
     """
-    all_bytes = config.base == "bytes" and config.alphabet == "full"
-    n_base = 256 if all_bytes else 0 if training is None else len(find_alphabet(training, config))
+    if config.alphabet == "bytes":
+        n_base = 256
+    else:
+        n_base = 0 if training is None else len(find_alphabet(training, config))
     n_marker = int(config.end_of_word is not None)
-    n_bytes = 256 if config.byte_fallback else 0
+    n_bytes = 256 if isinstance(config.alphabet, Characters) else 0
     return Start(config.base, n_base, len(config.special_tokens), n_marker, n_bytes)
 
 
@@ -208,8 +210,8 @@ def settings_text(config: TrainingConfig, start_total: int) -> str:
     >>> settings_text(TrainingConfig(300, "cl100k"), 257)
     '{"vocab_size":300,"pretokenizer":"cl100k","start":257}'
     """
-    usual = asdict(TrainingConfig())
-    own = {name: value for name, value in asdict(config).items() if value != usual[name]}
+    usual = TrainingConfig().to_dict()
+    own = {name: value for name, value in config.to_dict().items() if value != usual[name]}
     return json.dumps({**own, _START: start_total}, separators=(",", ":"))
 
 
@@ -225,7 +227,7 @@ def read_settings(text: str) -> tuple[TrainingConfig, int] | None:
         found: object = json.loads(text)
         if not isinstance(found, dict):
             return None
-        fields = {**asdict(TrainingConfig()), **cast("dict[str, Any]", found)}
+        fields = {**TrainingConfig().to_dict(), **cast("dict[str, Any]", found)}
         start_total = fields.pop(_START, None)
         fields["special_tokens"] = list(fields["special_tokens"])
         config = read_config(fields)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from bpe_core.pretokenizers import SPACE_ADDING
-from bpe_core.types import TrainingConfig
+from bpe_core.types import Characters, TrainingConfig
 
 CUTS: Final = {"gpt2": "GPT-2", "cl100k": "GPT-4", "o200k": "GPT-4o", "llama3": "Llama 3"}
 """The pre-tokenizers that have a preset, with its name."""
@@ -25,16 +25,12 @@ CONFIGS: Final = {
     LLAMA: TrainingConfig(
         min_frequency=MIN_FREQUENCY,
         pretokenizer="metaspace",
-        base="characters",
-        alphabet="seen",
+        alphabet=Characters(coverage=0.9995),
         special_tokens=("<unk>", "<s>", "</s>"),
-        byte_fallback=True,
-        character_coverage=0.9995,
     ),
     CLASSROOM: TrainingConfig(
         pretokenizer="whitespace",
-        base="characters",
-        alphabet="seen",
+        alphabet="characters",
         end_of_word="</w>",
         special_tokens=(),
     ),
@@ -64,8 +60,8 @@ EXPLAINED: Final = (
 def with_cut(config: TrainingConfig, cut: str) -> TrainingConfig:
     """Return settings with another pre-tokenizer, and the base that it needs.
 
-    >>> with_cut(CONFIGS["Llama 2 style"], "gpt2").byte_fallback
-    False
+    >>> with_cut(CONFIGS["Llama 2 style"], "gpt2").alphabet
+    'characters'
     """
     if cut in SPACE_ADDING:
         base = replace(CONFIGS[LLAMA], pretokenizer=cut)
@@ -75,4 +71,5 @@ def with_cut(config: TrainingConfig, cut: str) -> TrainingConfig:
             special_tokens=config.special_tokens,
             min_frequency=config.min_frequency,
         )
-    return replace(config, pretokenizer=cut, byte_fallback=False, character_coverage=1.0)
+    alphabet = "characters" if config.base == "characters" else config.alphabet
+    return replace(config, pretokenizer=cut, alphabet=alphabet)
