@@ -9,6 +9,7 @@ from abc import abstractmethod
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import overload
 
 import numpy as np
@@ -55,6 +56,8 @@ class FiledTexts(_Texts):
         if lengths.min(initial=0) < 0 or path.stat().st_size != size:
             raise ValueError(f"Expected a text of {size:,} bytes.")
         self._file = open_regular(path)
+        self._reading = Lock()
+        """Between a seek and its read, another thread would move the file's position."""
         weakref.finalize(self, self._file.close)
         self._ends = ends
         self._lengths = lengths
@@ -64,8 +67,10 @@ class FiledTexts(_Texts):
 
     def _read(self, place: int) -> str:
         n_bytes = int(self._lengths[place])
-        self._file.seek(int(self._ends[place]) - n_bytes)
-        return self._file.read(n_bytes).decode()
+        with self._reading:
+            self._file.seek(int(self._ends[place]) - n_bytes)
+            found = self._file.read(n_bytes)
+        return found.decode()
 
 
 class TextsWriter:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -35,3 +37,17 @@ def test_a_damaged_corpus_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / name).unlink()
     with pytest.raises(bpe.FormatError):
         bpe.Corpus.open(tmp_path)
+
+
+def test_threads_read_one_file_of_documents(tmp_path: Path):
+    corpus = bpe.Corpus.from_documents([f"{n:04}" * 2_000 for n in range(200)])
+    corpus.save(tmp_path)
+    on_disk = bpe.Corpus.open(tmp_path, stays_on_disk=True).documents
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            each = [*pool.map(lambda _: on_disk[:], range(20))]
+    finally:
+        sys.setswitchinterval(before)
+    assert all(texts == corpus.documents for texts in each)
