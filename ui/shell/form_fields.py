@@ -149,8 +149,9 @@ class WorkForm(NamedTuple):
         """
         with self.button:
             begin_button(label, begin, status, key=keys[0])
-        # What runs is shown where it was begun; a long form would leave the side out of sight.
-        with self.side if status is None else self.forms:
+        # What runs is shown next to the button, which a long form leaves in sight.
+        running = self.button if status is not None and status.is_live else self.forms
+        with self.side if status is None else running:
             show_work(status, explain, unit=unit, what=what, key=keys[1], written=written)
 
 
