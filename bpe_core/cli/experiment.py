@@ -122,7 +122,7 @@ def _print_rows(found: Experiment) -> None:
         cells = [line[0].ljust(widths[0])]
         cells += [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
         click.echo("  ".join(cells).rstrip())
-    for row in found.refused:
-        click.echo(f"{printable(row.name).ljust(widths[0])}  {printable(row.why)}")
+    for sentence in found.refusals:
+        click.echo(f"not trained: {printable(sentence)}")
     against = found.rows[found.against].name
     click.echo(f"saves: fewer tokens than {printable(against)} on the held-out text")

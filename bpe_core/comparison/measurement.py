@@ -27,7 +27,7 @@ from bpe_core.comparison.text_map import (
 from bpe_core.comparison.units import Blocks
 from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.errors import ArgumentTypeError, ConfigError
-from bpe_core.tokenizer import Encoder, Trained, to_encoder
+from bpe_core.tokenizer import Encoder, Tokenizer, Trained, to_encoder
 from bpe_core.unicode import SCRIPT_GROUPS, WHITE_SPACE
 
 _ALPHA: Final = 2.5
@@ -507,6 +507,7 @@ def dead_tokens(
 ) -> tuple[int, ...]:
     """Return the ids that encoding a text never uses, in order, special tokens aside.
 
+    Tokens that training removed again (PickyBPE) do not count: no text becomes one.
     They take up rows of a model's embedding, but training never updates these rows. Measured on the
     text that a model would be trained on: a short text leaves many tokens unused. The tokenizer may
     be given by its path or name, as for `open_encoder`.
@@ -520,8 +521,9 @@ def dead_tokens(
     """
     encoder = to_encoder(tokenizer)
     (found,) = measure([to_corpus(corpus)], encoder)
-    used, special = set(found.ids.tolist()), set(encoder.special_tokens.values())
-    return tuple(id_ for id_ in sorted(encoder.vocab) if id_ not in used and id_ not in special)
+    removed = encoder.table.removed if isinstance(encoder, Tokenizer) else ()
+    others = {*found.ids.tolist(), *encoder.special_tokens.values(), *removed}
+    return tuple(id_ for id_ in sorted(encoder.vocab) if id_ not in others)
 
 
 def _tally(

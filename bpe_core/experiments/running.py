@@ -92,7 +92,17 @@ _SETTINGS: Final[dict[str, Any]] = {
     "reference": "",
     "against": "",
 }
-_TRAINER_KEYS: Final = ("superwords_from", "seeds", "vetoes", "whole_characters", "parity")
+_TRAINER_KEYS: Final = (
+    "superwords_from",
+    "seeds",
+    "vetoes",
+    "whole_characters",
+    "parity",
+    "picky",
+    "weights",
+)
+_TIMES_SLOWER: Final = {"superwords_from": 5, "seeds": 12, "vetoes": 12, "picky": 23}
+"""How many times as long as plain BPE a way to train takes, as in docs/trainers.md."""
 _CORPUS_KEYS: Final = ("sources", "text_column", "sha256")
 
 Item = TypeVar("Item")
@@ -227,10 +237,11 @@ def experiment(
     returns True, `concurrent.futures.CancelledError` is raised. With an `engine`, such as
     `bpe_scale.DaskWorkers`, trainings run there, and read the files of the settings themselves.
 
-    Rows too small for their alphabet are in `refused`, with the reason, and others are measured.
+    Rows that cannot be trained, such as those too small for their alphabet, are in `refused`, with
+    the reason, and others are measured.
 
-    Raises ConfigError for settings that contradict each other or are not known, MissingFileError,
-    and what `read_corpus`, `train` and `extend` raise; VocabularyTooSmallError if no row is left.
+    Raises MissingFileError, ConfigError for settings that contradict each other or are not known,
+    also if no row is left, and what `read_corpus`, `train` and `extend` raise.
 
     >>> texts = [f"the bare bytes of text {n}, for the bare reader\\n" for n in range(60)]
     >>> found = experiment({"vocab_sizes": [270, 280], "held_out": 0.5}, {"mine": texts})
@@ -262,8 +273,8 @@ def experiment(
         if (sizes := tuple(size for size in training.sizes if (training, size) not in records))
     ]
     whole = {training.name: training for training in trainings}
-    missing.sort(key=lambda each: _cost(each, texts))
-    costs = [_cost(each, texts) for each in missing]
+    missing.sort(key=lambda each: _cost(planned, texts, each))
+    costs = [_cost(planned, texts, each) for each in missing]
     spent = 0.0
 
     def note(training: Training, size: int, record: Record) -> None:
@@ -272,7 +283,7 @@ def experiment(
         records[place] = record
         if kept is not None:
             kept.write(keys[place], record)
-        spent += _cost(training, texts) / len(training.sizes)
+        spent += _cost(planned, texts, training) / len(training.sizes)
         if on_progress is not None:
             share = spent / sum(costs) if costs else 1.0
             on_progress(Progress(len(records), len(keys), training.name, min(share, 1.0)))
@@ -401,8 +412,18 @@ def _checked_trainers(named: Any) -> dict[str, dict[str, Any]]:
                 f"{min(map(str, unknown))!r:.60} of the trainer {name!r:.60} is not known. Use "
                 f"{', '.join(_TRAINER_KEYS)}."
             )
-        found[str(name)] = dict(given)
+        found[str(name)] = own = dict(given)
+        if weights := own.get("weights"):
+            names = [*map(str, weights)] if is_a(weights, Mapping) else ["x"]
+            # Refuses wrong values before anything is trained; names are those of documents.
+            Corpus.from_documents(["x"] * len(names), names).weighted(weights)
+            own["weights"] = {name: _number(weight) for name, weight in weights.items()}
     return found
+
+
+def _number(weight: Any) -> int | float:
+    """Return a weight as a number that TOML has."""
+    return weight if is_a(weight, int, float) else float(weight)
 
 
 def _joins_from(settings: Mapping[str, Any], trainer: str | None) -> int:
@@ -462,7 +483,7 @@ def _config(
         alphabet=cast("Alphabet", alphabet),
         special_tokens=tuple(settings["special_tokens"]),
         min_frequency=settings["min_frequency"],
-        **settings["trainers"][trainer],
+        **{key: own for key, own in settings["trainers"][trainer].items() if key != "weights"},
     )
 
 
@@ -600,6 +621,8 @@ def train_largest(
     else:
         cut, alphabet, trainer = training.pretokenizer, training.alphabet, training.trainer
         config = _config(planned.settings, str(cut), str(alphabet), str(trainer), size)
+        if weights := planned.settings["trainers"][trainer].get("weights"):
+            text = text.weighted(weights)
         run = train(text, config, should_stop=should_stop)
     if run.stop_reason == "cancelled":
         raise CancelledError
@@ -642,8 +665,9 @@ def measure_training(
     started = time.perf_counter()
     try:
         run = train_largest(planned, texts, training, should_stop)
-    except VocabularyTooSmallError as error:
-        yield from ((size, {"refused": str(error)}) for size in training.sizes)
+    except ConfigError as error:
+        when = f"Words join from {from_size:,} tokens on. " if from_size else ""
+        yield from ((size, {"refused": f"{when}{error}"}) for size in training.sizes)
         return
     seconds = time.perf_counter() - started
     stopped = False
@@ -704,7 +728,12 @@ def _measure(
         "renyi_efficiency": renyi_efficiency(
             bits.id_counts, vocab_size=tokenizer.vocab_size, alpha=own["alpha"]
         ),
-        "n_dead": len(tokenizer.vocab.keys() - bits.used - {*tokenizer.special_tokens.values()}),
+        "n_dead": len(
+            tokenizer.vocab.keys()
+            - bits.used
+            - {*tokenizer.special_tokens.values()}
+            - tokenizer.table.removed
+        ),
         "pretokenizer": tokenizer.pretokenizer.name,
         "stop_reason": run.stop_reason,
         "fingerprint": tokenizer.fingerprint,
@@ -758,10 +787,12 @@ def _measure_elsewhere(
     return list(measure_training(planned, texts, training))
 
 
-def _cost(training: Training, texts: Texts) -> float:
+def _cost(planned: Plan, texts: Texts, training: Training) -> float:
     """Return about how long a training takes, and measuring its rows."""
     n_bytes = texts.training[training.corpus].n_bytes
-    return n_bytes * (1 + len(training.sizes)) + 100.0 * max(training.sizes)
+    own = planned.settings["trainers"].get(training.trainer, {})
+    slower = max([1, *(times for key, times in _TIMES_SLOWER.items() if own.get(key))])
+    return n_bytes * (slower + len(training.sizes)) + 100.0 * max(training.sizes)
 
 
 class _Kept:
@@ -839,7 +870,7 @@ def _experiment(
             )
         )
     if not rows:
-        raise VocabularyTooSmallError(refused[-1].why)
+        raise ConfigError(refused[-1].why)
     names = [row.name for row in rows]
     against = planned.settings["against"]
     if lost := [row.why for row in refused if row.name == against]:

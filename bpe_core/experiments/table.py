@@ -297,7 +297,7 @@ class Experiment:
             is_own = is_corpus or row.settings["base"] is None
             if is_own and len(values) > 1:
                 words.append(f"{word} {value}")
-        return f" with {' and '.join(words)}" if words else ""
+        return f" with {_and(words)}" if words else ""
 
     @cached_property
     def frontier(self) -> tuple[int, ...]:
@@ -338,6 +338,27 @@ class Experiment:
             {**nothing, "tokenizer": row.name, **row.settings, "stop_reason": row.why}
             for row in self.refused
         ]
+
+    @property
+    def refusals(self) -> list[str]:
+        """A sentence for the refused rows of each training: their sizes, and why not the largest.
+
+        >>> import bpe_core as bpe
+        >>> texts = [f"the bare bytes of text {n}" for n in range(40)]
+        >>> found = bpe.experiment({"vocab_sizes": [99, 199, 299], "held_out": 0.5}, {"x": texts})
+        >>> found.refusals[0][:63]
+        '99 and 199 tokens: A vocabulary of 199 tokens has no room for t'
+        """
+        families: dict[tuple[Any, ...], list[RefusedRow]] = {}
+        for row in self.refused:
+            of = tuple(value for key, value in row.settings.items() if key != "vocab_size")
+            families.setdefault(of, []).append(row)
+        found: list[str] = []
+        for rows in families.values():
+            name, comma, _ = rows[-1].name.rpartition(", ")
+            sizes = _and([row.name.rpartition(", ")[2] for row in rows])
+            found.append(f"{name}{comma}{sizes} tokens: {rows[-1].why}")
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer, the settings and the rows as JSON values."""
@@ -438,8 +459,21 @@ class Experiment:
         ]
 
 
+def _and(words: Sequence[str]) -> str:
+    """Return words in a row.
+
+    >>> _and(["a", "b", "c"]), _and(["a"])
+    ('a, b and c', 'a')
+    """
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def _toml(value: object) -> str:
     """Return a value as TOML."""
+    if isinstance(value, Mapping):
+        pairs: Mapping[str, object] = value  # pyright: ignore[reportUnknownVariableType]
+        return f"{{{', '.join(f'{_toml(key)} = {_toml(own)}' for key, own in pairs.items())}}}"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):

@@ -164,6 +164,6 @@ def _too_small(config: TrainingConfig, n_special: int, n_base: int) -> str:
     least = n_special + n_bytes + n_base + (config.end_of_word is not None)
     return (
         f"A vocabulary of {config.vocab_size} is too small: it starts with {' + '.join(parts)} "
-        f"= {counted(least, 'token')} before the first merge. Use at least {least}; "
+        f"= {counted(least, 'token')} before the first merge. Use at least {least:,}; "
         "each merge adds one."
     )

@@ -140,8 +140,11 @@ def test_what_the_page_does_not_take_is_said(
     app.number_input(key="experiment_seed").set_value(7).run()
     app.button_group(key="experiment_new_tokens").set_value([250]).run()
     app.button_group(key="experiment_sizes").set_value([512]).run()
-    app.button_group(key="experiment_trainers").set_value(["superwords", "vetoes"]).run()
+    ways = ["superwords", "seeds", "vetoes", "parity", "picky"]
+    app.button_group(key="experiment_trainers").set_value(ways).run()
     app.number_input(key="experiment_superwords_from").set_value(600).run()
+    assert "Name a token for “with tokens of yours”" in page_text(app)
+    app.text_area(key="experiment_seeds").set_value("zebra").run()
     assert not app.exception
     press(app, "Measure")
     (piece,) = [piece for kind, piece in queue._known if kind is EXPERIMENT]
@@ -149,13 +152,26 @@ def test_what_the_page_does_not_take_is_said(
     result = queue.status(EXPERIMENT, piece).result
     assert result is not None, queue.status(EXPERIMENT, piece)
     names = [row.name for row in result.found.rows]
-    assert names == ["gpt2, vetoes, 512", "cl100k, vetoes, 512", "gpt2, +250"]
+    assert names == [
+        *(
+            f"{cut}, {way}, 512"
+            for cut in ("gpt2", "cl100k")
+            for way in ("seeds", "vetoes", "picky")
+        ),
+        "gpt2, +250",
+    ]
+    seeded = load_run(result.run_ids["gpt2, seeds, 512"]).run.tokenizer
+    assert any(b"zebra" in token for token in seeded.vocab.values())
     assert int(result.found.bytes_by_unit.sum()) == 480
     assert result.found.settings["seed"] == 7
     assert result.found.settings["held_out_files"] == ["text"]
     assert {load_run(id).held_out.n_bytes for id in result.run_ids.values()} == {480}
     app.run()
-    assert "512 could not be trained" in app.warning[0].value
+    (refused,) = [each for each in app.expander if "could not" in each.label]
+    assert refused.label == "4 tokenizers could not be trained"
+    reasons = " ".join(each.value for each in refused.markdown).replace("\\", "")
+    assert "gpt2, superwords, 512 tokens: Words join from 600 tokens on" in reasons
+    assert "parity, 512 tokens: Parity-aware training balances" in reasons
     app.text_area(key="experiment_vetoes").set_value("regex:(").run()
     assert "Correct the veto" in app.error[0].value
     app.button_group(key="experiment_trainers").set_value(["plain"]).run()

@@ -128,24 +128,40 @@ def test_thirty_rows_equal_single_trainings_to_the_digit(tmp_path: Path):
         assert {name: line[name] for name in expected} == expected, row.name
 
 
-def test_a_trainer_may_let_languages_take_turns():
+def test_languages_take_turns_or_weigh_more_and_tokens_are_removed_in_rows():
     documents = ["das Meer und der Weg ins Meer " * 9, "the sea and the way to the sea " * 30] * 5
     names = [f"{name}/{number}.txt" for number in range(5) for name in ("de", "en")]
     corpus = bpe.Corpus.from_documents(documents, names)
-    training, _ = corpus.split(0.3, 3)
-    trainers = {"plain": {}, "fair": {"parity": True}}
+    training, held_out = corpus.split(0.3, 3)
+    trainers: dict[str, dict[str, Any]] = {
+        "plain": {},
+        "fair": {"parity": True},
+        "German": {"weights": {"de": 4.5}},
+        "picky": {"picky": 0.6},
+    }
     settings = {"vocab_sizes": [280, 300], "trainers": trainers, "held_out": 0.3, "seed": 3}
     experiment = bpe.experiment({**settings, "parallel": []}, {"mine": corpus})
     assert tomllib.loads(experiment.to_toml())["trainers"] == trainers
-    assert [row.name for row in experiment.rows][2:] == ["fair, 280", "fair, 300"]
+    assert [row.name for row in experiment.rows][2:4] == ["fair, 280", "fair, 300"]
     for row in experiment.rows:
-        size, more = row.settings["vocab_size"], trainers[row.settings["trainer"]]
-        alone = bpe.train(training, bpe.TrainingConfig(size, **more)).tokenizer
+        size, more = row.settings["vocab_size"], {**trainers[row.settings["trainer"]]}
+        text = training.weighted(more.pop("weights", {}))
+        alone = bpe.train(text, bpe.TrainingConfig(size, **more)).tokenizer
         assert row.figures["fingerprint"] == alone.fingerprint
-    assert len({row.figures["fingerprint"] for row in experiment.rows}) == 4
-    one = {"mine": bpe.Corpus.from_documents(documents, ["de/1.txt"] * 10)}
+        assert row.figures["n_tokens"] == sum(map(len, alone.encode_batch([*held_out.documents])))
+        assert row.figures["n_dead"] == len(bpe.dead_tokens(alone, training))
+        assert row.figures["n_dead"] < len(alone.vocab) - len(alone.table.removed)
+    assert len({row.figures["fingerprint"] for row in experiment.rows[1::2]}) == 4
+    # What a corpus cannot do is a reason for these rows, and the others are measured.
+    one = {"mine": bpe.Corpus.from_documents(documents, ["en/1.txt"] * 10)}
+    partly = bpe.experiment({**settings, "parallel": []}, one)
+    assert {row.settings["trainer"] for row in partly.rows} == {"plain", "picky"}
+    fair, german = partly.refusals
+    assert fair.startswith("fair, 280 and 300 tokens: ")
+    assert "Add a file for each other" in fair
+    assert german.startswith("German, 280 and 300 tokens: No document, file or folder")
     with pytest.raises(bpe.ConfigError, match="Add a file for each other"):
-        bpe.experiment({**settings, "parallel": []}, one)
+        bpe.experiment({**settings, "trainers": {"fair": {"parity": True}}}, one)
 
 
 def test_the_columns_about_the_machine_are_named_after_what_shares_them():
@@ -232,7 +248,7 @@ def test_a_size_too_small_for_an_alphabet_is_said_and_the_others_go_on(tmp_path:
     assert (again.refused, runs) == (experiment.refused, [])
     # All sizes of a training can be too small; if no row is left, that is an error.
     small = {**settings, "vocab_sizes": [40]}
-    with pytest.raises(bpe.VocabularyTooSmallError, match="too small"):
+    with pytest.raises(bpe.ConfigError, match="too small"):
         bpe.experiment(small, {"mine": documents})
     # A size at which words would not yet join says so too.
     trainers = {"plain": {}, "long": {"superwords_from": 300}}
@@ -241,6 +257,13 @@ def test_a_size_too_small_for_an_alphabet_is_said_and_the_others_go_on(tmp_path:
     assert [row.name for row in joined.rows] == ["plain, 290", "plain, 310", "long, 310"]
     ((name, _, why),) = joined.refused
     assert (name, why[:30]) == ("long, 290", "Words join from 300 tokens on,")
+    # So does one at which the first words have no room for the alphabet, whatever its size.
+    early = {"long": {"superwords_from": 200}}
+    both = bpe.experiment({**long, "trainers": {"plain": {}, **early}}, {"mine": documents})
+    (sentence,) = both.refusals
+    assert sentence.startswith(
+        "long, 290 and 310 tokens: Words join from 200 tokens on. A vocabulary of 200 is too small"
+    )
     both = bpe.experiment({**small, "vocab_sizes": [100]}, {"mine": documents})
     assert [row.name for row in both.refused] == ["full, 100"]
     with pytest.raises(bpe.ConfigError, match="against names a row that could not be trained"):
@@ -340,8 +363,10 @@ def test_a_file_a_command_and_the_library_give_one_table(tmp_path: Path):
     assert latex.count("\\\\\n") == 3
     small = file.with_name("small.toml")
     small.write_text(settings.replace("280,", "200, 280,"), encoding="utf-8")
-    (line,) = [each for each in run("experiment", small).output.splitlines() if each[:4] == "200 "]
-    assert "no room" in line
+    lines = run("experiment", small).output.splitlines()
+    assert [
+        line for line in lines if line.startswith("not trained: 200 tokens: A vocabulary of 200")
+    ]
     # The file that was written repeats the experiment from its own folder.
     again = out / "experiment.toml"
     assert stable(bpe.experiment(again)) == stable(library)
@@ -553,6 +578,9 @@ def test_the_answer_says_what_a_further_size_saves(
         ({"vocab_sizes": [300], "trainers": {"long": 300}}, "trainers as tables"),
         ({"vocab_sizes": [300], "trainers": {"x": {"veto": "a"}}}, "'veto' of the trainer 'x'"),
         ({"vocab_sizes": [300], "trainers": {"x": {"vetoes": [1]}}}, "vetoes"),
+        ({"vocab_sizes": [300], "trainers": {"x": {"weights": ["de"]}}}, "weights as a dict"),
+        ({"vocab_sizes": [300], "trainers": {"x": {"weights": {"de": -1}}}}, "above 0"),
+        ({"vocab_sizes": [300], "trainers": {"x": {"picky": 2.5}}}, "picky"),
         ({"vocab_sizes": [300], "trainers": {"x": {"superwords_from": 900}}}, "superwords_from"),
         ({"vocab_sizes": [300], "parallel": ["none.csv"]}, "could not be read"),
         ({"vocab_sizes": [*range(300, 1400)]}, "the limit is 1,000"),

@@ -46,14 +46,21 @@ _ALPHABETS: Final = {
 }
 PLAIN: Final = "plain"
 SUPERWORDS: Final = "superwords"
+SEEDS: Final = "seeds"
 VETOES: Final = "vetoes"
 WHOLE: Final = "whole characters"
+PARITY: Final = "parity"
+PICKY: Final = "picky"
 _TRAINERS: Final = {
     PLAIN: "plain BPE",
     SUPERWORDS: "superwords",
+    SEEDS: "with tokens of yours",
     VETOES: "without some tokens",
     WHOLE: "whole characters",
+    PARITY: "languages take turns",
+    PICKY: "PickyBPE",
 }
+_PICKY_SHARE: Final = 0.9
 _SUPERWORDS_FROM: Final = FieldLimits(
     300, SIZES[-1], "Words must be learned first.", "No vocabulary here is larger."
 )
@@ -187,8 +194,10 @@ def _choose_trainers() -> dict[str, dict[str, Any]] | None:
         default=[PLAIN],
         format_func=_TRAINERS.__getitem__,
         help="Plain BPE merges within words. Superwords may join up to four words, once the "
-        "vocabulary has some tokens. Tokens that you name can be forbidden. With whole characters, "
-        "no merge joins a part of a character with anything but the rest of it.",
+        "vocabulary has some tokens. Tokens that you name can be made first, or forbidden. With "
+        "whole characters, no merge joins a part of a character with anything but the rest of it. "
+        "Languages take turns if the text has a folder, or a file, for each. PickyBPE removes a "
+        "token again once a merge takes more than 90% of its uses.",
         key="experiment_trainers",
         persist_state="session",
     )
@@ -204,19 +213,36 @@ def _choose_trainers() -> dict[str, dict[str, Any]] | None:
         if joins_from is None:
             return None
         found[SUPERWORDS] = {"superwords_from": joins_from}
+    if SEEDS in ways:
+        found[SEEDS] = {
+            SEEDS: _lines(
+                "Tokens that must exist, one per line",
+                "",
+                "Each is made by the first merges, as a word of its own, with a space before it or "
+                "without, whichever the text has more often.",
+                "experiment_seeds",
+            )
+        }
     if VETOES in ways:
-        vetoes = st.text_area(
-            "Tokens that must not exist, one per line",
-            "regex:[0-9]",
-            key="experiment_vetoes",
-            height=68,
-            help="Spaces count: a word in the middle of a text begins with one. A line such as "
-            "regex:[0-9] forbids every token that the pattern matches a part of.",
-            persist_state="session",
-        )
-        found[VETOES] = {"vetoes": [line for line in (vetoes or "").splitlines() if line]}
+        found[VETOES] = {
+            VETOES: _lines(
+                "Tokens that must not exist, one per line",
+                "regex:[0-9]",
+                "Spaces count: a word in the middle of a text begins with one. A line such as "
+                "regex:[0-9] forbids every token that the pattern matches a part of.",
+                "experiment_vetoes",
+            )
+        }
     if WHOLE in ways:
         found[WHOLE] = {"whole_characters": True}
+    if PARITY in ways:
+        found[PARITY] = {PARITY: True}
+    if PICKY in ways:
+        found[PICKY] = {PICKY: _PICKY_SHARE}
+    for name in (SEEDS, VETOES):
+        if name in found and not found[name][name]:
+            st.markdown(f":orange[Name a token for “{_TRAINERS[name]}”, or do not choose it.]")
+            return None
     try:
         for more in found.values():
             check_config(TrainingConfig(SIZES[-1], **more))
@@ -224,6 +250,12 @@ def _choose_trainers() -> dict[str, dict[str, Any]] | None:
         st.error(plain_markdown(str(error), 600))
         return None
     return found
+
+
+def _lines(label: str, first: str, help: str, key: str) -> list[str]:
+    """Draw a field for tokens, one on each line, and return them."""
+    text = st.text_area(label, first, key=key, height=68, help=help, persist_state="session")
+    return [line for line in (text or "").splitlines() if line]
 
 
 def _choose_bases(stored: StoredRun) -> dict[str, Tokenizer]:

@@ -16,6 +16,7 @@ from ui.look import (
     CURVE_WIDTH,
     PALETTES,
     Theme,
+    counted,
     empty_figure,
     escaped,
     label_ends,
@@ -83,11 +84,13 @@ def draw_results(measured: Measured) -> None:
     """Draw what an experiment found."""
     found = measured.found
     against = plain_text(found.rows[found.against].name)
+    fewest = found.rows[found.frontier[-1]]
     verdict(
         [(found.answer, True)],
-        f"Measured on one held-out text that no training saw; savings are against {against}. Bits "
-        "per byte are those of a small model of three tokens: an upper bound, and not what a "
-        "transformer makes of a text.",
+        f"Measured on one held-out text that no training saw; savings are against {against}. "
+        f"{plain_text(fewest.name)} has the fewest bits per byte: "
+        f"{fewest.figures['bits_per_byte']:.3f}. They are those of a small model of three tokens: "
+        "an upper bound, and not what a transformer makes of a text.",
         key="experiment_answer",
     )
     savings, bits = st.columns(2, gap="large")
@@ -121,8 +124,6 @@ def draw_results(measured: Measured) -> None:
             alt="Bits per byte over the size of the vocabulary; the line joins the rows that no "
             "other beats in both.",
         )
-    for row in found.refused:
-        st.warning(plain_markdown(f"{row.name} could not be trained. {row.why}", 600))
     names = {column: name for column, (name, _, _) in _COLUMNS.items()}
     st.dataframe(  # pyright: ignore[reportUnknownMemberType]
         found.to_frame()[list(_COLUMNS)].rename(columns=names),
@@ -134,6 +135,10 @@ def draw_results(measured: Measured) -> None:
         },
         key="experiment_table",
     )
+    if found.refused:
+        with st.expander(f"{counted(len(found.refused), 'tokenizer')} could not be trained"):
+            for sentence in found.refusals:
+                st.markdown(plain_markdown(sentence, 600))
     _offer_rows(measured)
 
 
@@ -263,6 +268,6 @@ def _size_axis(figure: go.Figure, found: Experiment) -> None:
         type="log",
         tickvals=shown,
         ticktext=[f"{size:,}" for size in shown],
-        tickangle=0,
+        autotickangles=[0, 45, 90],
     )
     name_base_axis(figure, "tokens in the vocabulary")
