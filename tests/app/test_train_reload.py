@@ -281,7 +281,7 @@ def test_a_training_that_a_restart_ended_is_named_and_its_forms_stay(
         query = read_query(app)
         assert "job" in query
     again = open_app(**{**query, "job": "f" * 32})
-    assert "was probably restarted" in again.warning[0].value
+    assert "does not know the training" in again.warning[0].value
     assert "job" not in again.query_params
     assert form_values(again) == form_values(app)
     train(again)
@@ -426,13 +426,30 @@ def test_settings_come_back_before_they_are_trained_with(open_app: OpenApp, pres
     assert form_values(after) == form_values(open_app())
 
 
-@pytest.mark.parametrize("settings", ["[]", '{"start":1,"special_tokens":5}'])
-def test_damaged_settings_in_an_address_are_those_of_a_new_visitor(
-    open_app: OpenApp, settings: str
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ("[]", "Expected names and values, got"),
+        ("{vocab", "They are not JSON"),
+        ('{"start":1,"special_tokens":5}', "Expected a list as special_tokens"),
+        ('{"start":1,"vocab_sise":300}', "There is no setting 'vocab_sise'."),
+        ('{"start":1,"vocab_size":"<b>"}', "Expected vocab_size as a whole number"),
+        ('{"vocab_size":300}', "Expected an integer as start"),
+        ('"' + "x" * 2_000, "They have more than 2,000 characters."),
+    ],
+)
+def test_settings_in_an_address_that_cannot_be_used_are_named(
+    open_app: OpenApp, settings: str, why: str
 ) -> None:
     app = open_app(settings=settings)
+    (warning,) = app.warning
+    assert warning.value.startswith("The settings in this address were not used. ")
+    assert why in warning.value.replace("\\", "")
+    assert "<b>" not in warning.value
     assert form_values(app) == form_values(open_app())
     assert "settings" not in read_query(app)
+    amounts(app).set_value("Few pieces").run()
+    assert not app.warning
 
 
 def test_a_cut_that_normalizes_first_stays_chosen(open_app: OpenApp) -> None:

@@ -52,6 +52,29 @@ def test_an_exact_size_is_used_and_the_slider_goes_to_the_nearest(open_app: Open
         assert exact_size(app).value == size
 
 
+def test_a_size_stays_when_another_text_changes_the_alphabet(open_app: OpenApp) -> None:
+    app = paste(open_app(), RHYME, "Classroom")
+    exact_size(app).set_value(44).run()
+    names = "我的名字 zebras\n" * 40 + RHYME
+    for text in ("zebras\n" * 40 + RHYME, "hug hugs\n" * 40, RHYME):
+        paste(app, text, "Classroom")
+        assert exact_size(app).value == 44
+    # What was chosen by a number of merges stays at that number.
+    amounts(app).set_value("Balanced").run()
+    before = exact_size(app).value or 0
+    paste(app, names, "Classroom")
+    assert amounts(app).value == "Balanced"
+    assert exact_size(app).value != before
+    # A size that the new alphabet is too large for is refused, and stays to be corrected.
+    exact_size(app).set_value(30).run()
+    paste(app, "".join(map(chr, range(0x4E00, 0x4E40))), "Classroom")
+    assert exact_size(app).value == 30
+    assert "A vocabulary starts with" in app.error[0].value
+    app.button(key="reset").click().run()
+    paste(app, RHYME, "Classroom")
+    assert amounts(app).value == "Few pieces"
+
+
 @pytest.mark.parametrize(
     ("preset", "sizes"),
     [("GPT-2", (512, 4_096, 16_384)), ("Classroom", (32, 117, 1_017))],

@@ -321,7 +321,7 @@ def test_a_training_that_an_earlier_server_ended_is_known_by_its_run() -> None:
     queue.clear()
     status = jobs.status(job)
     assert (status.state, status.result) == ("finished", StoredTraining(job, was_cancelled=False))
-    with pytest.raises(UnknownWorkError, match="probably restarted"):
+    with pytest.raises(UnknownWorkError, match="does not know the training"):
         jobs.status("f" * 32)
 
 

@@ -54,6 +54,14 @@ class ShownSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadSettings:
+    """What the address named and the form could not take, until its settings change."""
+
+    problem: str = ""
+    instead: TrainingConfig | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ChosenSettings:
     """Valid settings, and places for what is known of them only with the text."""
 
@@ -74,7 +82,7 @@ def choose_settings(
     with heading:
         explained = f"{EXPLAINED}\n\n{tooltip('Tie', 'Byte fallback')}"
         st.header("How far to go", anchor=False, width="content", help=explained)
-    sizes = st.container()
+    unread, sizes = st.container(), st.container()
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="settings_size_line"
@@ -137,6 +145,8 @@ def choose_settings(
             workspace.update(ShownSettings, config=shown)
             settings_to_address(shown, start.total, filled)
             write_size(None)
+    with unread:
+        _show_unread(shown)
     is_valid = works and are_complete and size is not None
     return ChosenSettings(config, write_size, beside_size, below_size) if is_valid else None
 
@@ -199,9 +209,24 @@ def settings_to_address(config: TrainingConfig, start_total: int, filled: Traini
     workspace.set_query(**{_NAME: text if is_kept else None})
 
 
-def read_address_settings() -> tuple[TrainingConfig, int] | None:
-    """Return the settings in the address and the tokens before the first merge, or None."""
-    return read_settings(workspace.query_text(_NAME, _MAX_CHARACTERS) or "")
+def read_address_settings(usual: TrainingConfig) -> tuple[TrainingConfig, int] | None:
+    """Return the settings in the address and the tokens before the first merge, or None.
+
+    What could not be read is noted, with the `usual` settings that are shown instead.
+    """
+    if not workspace.has_query(_NAME):
+        return None
+    try:
+        return read_settings(workspace.query_text(_NAME, _MAX_CHARACTERS))
+    except BpeError as error:
+        workspace.update(UnreadSettings, problem=str(error), instead=usual)
+        return None
+
+
+def _show_unread(shown: TrainingConfig) -> None:
+    unread = workspace.get(UnreadSettings)
+    if unread.problem and shown == unread.instead:
+        st.warning(f"The settings in this address were not used. {plain_markdown(unread.problem)}")
 
 
 def settings_text(config: TrainingConfig, start_total: int) -> str:
@@ -215,25 +240,37 @@ def settings_text(config: TrainingConfig, start_total: int) -> str:
     return json.dumps({**own, _START: start_total}, separators=(",", ":"))
 
 
-def read_settings(text: str) -> tuple[TrainingConfig, int] | None:
-    """Return what `settings_text` wrote, or None if it is damaged.
+def read_settings(text: str | None) -> tuple[TrainingConfig, int]:
+    """Return what `settings_text` wrote; raise BpeError, with what was not understood.
 
     >>> config, start_total = read_settings('{"vocab_size":300,"start":257}')
     >>> config.vocab_size, start_total
     (300, 257)
-    >>> read_settings('{"vocab_size":"300","start":257}')
+    >>> read_settings('{"size":300,"start":257}')
+    Traceback (most recent call last):
+    bpe_core.errors.ConfigError: There is no setting 'size'.
     """
+    if text is None:
+        raise ConfigError(f"They have more than {_MAX_CHARACTERS:,} characters.")
     try:
         found: object = json.loads(text)
-        if not isinstance(found, dict):
-            return None
-        fields = {**TrainingConfig().to_dict(), **cast("dict[str, Any]", found)}
-        start_total = fields.pop(_START, None)
-        fields["special_tokens"] = list(fields["special_tokens"])
-        config = read_config(fields)
-    except (ValueError, TypeError, RecursionError, BpeError):
-        return None
-    return (config, start_total) if type(start_total) is int else None
+    except (ValueError, RecursionError):
+        raise ConfigError(f"They are not JSON: {text!r:.60}.") from None
+    if not isinstance(found, dict):
+        raise ConfigError(f"Expected names and values, got {text!r:.60}.")
+    fields = cast("dict[str, Any]", found)
+    start_total = fields.pop(_START, None)
+    if unknown := sorted(fields.keys() - TrainingConfig().to_dict().keys()):
+        raise ConfigError(f"There is no setting {unknown[0]!r:.60}.")
+    if type(start_total) is not int:
+        raise ConfigError(f"Expected an integer as {_START}, got {start_total!r:.60}.")
+    fields.setdefault("special_tokens", list(TrainingConfig().special_tokens))
+    try:
+        return read_config(fields), start_total
+    except BpeError:
+        raise
+    except (ValueError, TypeError) as error:  # a value of another type, deep within
+        raise ConfigError(f"A value has the wrong type: {error!s:.60}.") from None
 
 
 def show_forms(
@@ -293,7 +330,7 @@ def reset() -> None:
     close_own_files("held_file")
     workspace.forget_widgets(corpus_form.KEYS, KEYS)
     workspace.set_widgets(corpus_form.FIRST | FIRST)
-    workspace.forget(ReadUploads)
+    workspace.forget(ReadUploads, UnreadSettings, size_field.ShownSize)
     for key in ("corpus_pasted", "corpus_words"):
         set_own_text("", key)
     workspace.update(CorpusForm, missing_corpus="")
@@ -315,7 +352,8 @@ def fill_forms_once(stored: StoredRun) -> None:
     elif given is not None:
         corpus = corpus_or(corpus, lambda: fill_from_browser(*given))
     start_total = stored.run.tokenizer.vocab_size - len(stored.run.merges)
-    settings = read_address_settings() or (filled_settings(stored), start_total)
+    filled = filled_settings(stored)
+    settings = read_address_settings(filled) or (filled, start_total)
     workspace.set_widgets(corpus | widget_values(*settings))
 
 

@@ -53,6 +53,16 @@ FIRST: dict[str, str | float] = {
 
 
 @dataclass(frozen=True, slots=True)
+class ShownSize:
+    """The size last shown, for a text that gives its preset other sizes to choose from."""
+
+    preset: str = ""
+    start_total: int = 0
+    """The number of tokens before the first merge."""
+    size: float = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Start:
     """The number of tokens in a vocabulary before the first merge, by kind."""
 
@@ -106,13 +116,18 @@ def size_field(preset: str, start: Start, heading: DeltaGenerator) -> int | None
             f"each merge. {tooltip('Token')}",
         )
     slider = _slider(preset, start.total)
-    size = _slider_and_field(slider, limits)
+    last = workspace.get(ShownSize)
+    if last.preset == preset and last.start_total != start.total:
+        workspace.set_widgets(size_widgets(preset, _carried(last, slider), start.total))
+    value = _slider_and_field(slider)
+    workspace.update(ShownSize, preset=preset, start_total=start.total, size=value)
+    size = checked(value, limits)
     with heading:
         _choose_amount(slider, size)
     return size
 
 
-def size_widgets(preset: str, size: int, start_total: int) -> dict[str, str | float]:
+def size_widgets(preset: str, size: float, start_total: int) -> dict[str, str | float]:
     """Return the values of the widgets that choose a size for a preset.
 
     `start_total` is the number of tokens before the first merge.
@@ -125,6 +140,22 @@ def size_widgets(preset: str, size: int, start_total: int) -> dict[str, str | fl
     slider = _slider(preset, start_total)
     nearest = _nearest(slider.sizes, size)
     return {_MOVES: 0, **_moved(slider.key, 0, nearest, size)}
+
+
+def _carried(last: ShownSize, slider: _Slider) -> float:
+    """Return the size to show for another text: the same one, or the same place on the slider.
+
+    >>> _carried(ShownSize(CLASSROOM, 17, 32), _slider(CLASSROOM, 20))
+    35
+    >>> _carried(ShownSize(CLASSROOM, 17, 33), _slider(CLASSROOM, 20))
+    33
+    """
+    before = _slider(last.preset, last.start_total)
+    if last.size == before.first:
+        return slider.first
+    # On the Classroom's slider, a place stands for a number of merges.
+    is_place = last.preset == CLASSROOM and last.size in before.sizes
+    return slider.sizes[before.sizes.index(int(last.size))] if is_place else last.size
 
 
 def size_sentence(size: int, start: Start, found: LargestSize | None = None) -> str:
@@ -225,7 +256,7 @@ def _move_to_amount(slider: _Slider, sizes: Mapping[str, int], amount_key: str) 
         _move(slider.key, sizes[name], sizes[name])
 
 
-def _slider_and_field(slider: _Slider, limits: FieldLimits) -> int | None:
+def _slider_and_field(slider: _Slider) -> float:
     """Draw a slider and a field for one size; the field decides, the slider shows the nearest.
 
     Each place of the slider has its own field. If one field were set after each step, steps
@@ -251,7 +282,7 @@ def _slider_and_field(slider: _Slider, limits: FieldLimits) -> int | None:
         # The first value is what an emptied field returns to: the suggested size.
         exact_key = _exact_key(key, _moves(), size)
         workspace.start_choice(exact_key, float(size))
-        value = number_input(
+        return number_input(
             "Exact vocabulary size",
             slider.first,
             key=exact_key,
@@ -259,7 +290,6 @@ def _slider_and_field(slider: _Slider, limits: FieldLimits) -> int | None:
             width=_FIELD_WIDTH,
             on_change=lambda: _move_slider(key, exact_key, size, sizes),
         )
-    return checked(value, limits)
 
 
 def _leave_field(key: str) -> None:

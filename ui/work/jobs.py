@@ -513,8 +513,8 @@ def status(job_id: str) -> Training:
             stored = StoredTraining(job_id, was_cancelled=False)
             return Status(TRAIN, job_id, "finished", result=stored)
         raise UnknownWorkError(
-            "The server no longer knows this training: it was probably restarted. Your text "
-            "and settings are still in the form. Begin again."
+            "This server does not know the training in this address. If it was restarted, that "
+            "training is lost. Check the text and the settings in the form, then train again."
         ) from None
     was_cancelled = found.result is not None and found.result.was_cancelled
     return replace(found, state="cancelled") if was_cancelled else found
