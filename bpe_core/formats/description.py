@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from bpe_core.chat import ChatTemplate
 from bpe_core.checks import counted
@@ -164,10 +164,17 @@ def plain_tokenizer(described: Description) -> Tokenizer:
     return tokenizer
 
 
-def refuse_steps(tokenizer: Tokenizer, format: str, holds: Collection[str] = ()) -> None:
-    """Raise `ConfigError` for a step before the merges that a format cannot hold.
+_HELD_BY: Final = {
+    "spaces": "native format",
+    "marker": "native format, or train with end_of_word=None",
+}
 
-    `holds` are the steps that it can: "normalizer", "added", "spaces", "left out".
+
+def refuse_steps(tokenizer: Tokenizer, format: str, holds: Collection[str] = ()) -> None:
+    """Raise `ConfigError` for a step that a format cannot hold, and name the step.
+
+    `holds` are the steps that it can: "normalizer", "added", "spaces", "left out",
+    "characters".
 
     >>> from bpe_core.tokenizer import gpt2
     >>> refuse_steps(gpt2(), "GGUF")
@@ -177,15 +184,21 @@ def refuse_steps(tokenizer: Tokenizer, format: str, holds: Collection[str] = ())
         "normalizer": cut.normalizer and f"text is normalized to {cut.normalizer.name} first",
         "added": any(not each.is_special or each.is_normalized for each in tokenizer.added)
         and "added tokens are found in any text, or in the normalized text",
-        "spaces": tokenizer.spaces is not None
-        and not cut.adds_space
+        "spaces": tokenizer.own_spaces is not None
         and "spaces are written as ▁ after added tokens are found",
         "left out": tokenizer.left_out and "bytes that are not tokens are left out",
+        "marker": tokenizer.end_of_word
+        and f"each word ends with the marker {tokenizer.end_of_word!r:.60}",
     }
     for name, said in steps.items():
         if said and name not in holds:
-            wanted = "native format" if name == "spaces" else "huggingface or native format"
+            wanted = _HELD_BY.get(name, "huggingface or native format")
             raise ConfigError(f"{format} cannot express that {said}. Save it in the {wanted}.")
+    if tokenizer.base != "bytes" and "characters" not in holds:
+        raise ConfigError(
+            f"{format} has only byte tokens, and this tokenizer has characters as symbols. Save it "
+            "in the native format, or train with base='bytes'."
+        )
 
 
 def check_not_overruled(

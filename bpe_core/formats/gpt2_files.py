@@ -136,8 +136,8 @@ def read_merge_lines(merges: bytes) -> list[tuple[str, str]]:
 def printable_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[str, str]]]:
     """Return the vocabulary as printable text -> id, and the merges as pairs of such texts.
 
-    Added tokens are written unchanged. Raises `ConfigError` if two tokens would be written the
-    same way, if there is an end-of-word marker, or if the base is characters.
+    The tokens are of bytes, without an end-of-word marker. Added tokens are written unchanged.
+    Raises `ConfigError` if two tokens would be written the same way.
 
     >>> tokenizer = Tokenizer(
     ...     vocab={0: b" ", 1: b"a", 2: b" a"}, merges=[(0, 1, 2)], pretokenizer="none"
@@ -145,11 +145,6 @@ def printable_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[st
     >>> printable_model(tokenizer)
     ({'Ġ': 0, 'a': 1, 'Ġa': 2}, [('Ġ', 'a')])
     """
-    if tokenizer.base != "bytes" or tokenizer.end_of_word is not None:
-        raise ConfigError(
-            "This format holds only byte tokens without an end-of-word marker. Save this tokenizer "
-            "in the native format, or train with base='bytes' and end_of_word=None."
-        )
     special = {id: text for text, id in tokenizer.table.special_tokens.items()}
     written = {id: special.get(id) or to_printable(token) for id, token in tokenizer.vocab.items()}
     ids = ids_by_text(dict(sorted(written.items())))

@@ -66,7 +66,7 @@ def write_huggingface(tokenizer: Tokenizer) -> bytes:
     >>> loads({"tokenizer.json": write_huggingface(gpt2())}) == gpt2()
     True
     """
-    refuse_steps(tokenizer, FILE_NAME, ("normalizer", "added", "left out"))
+    refuse_steps(tokenizer, FILE_NAME, ("normalizer", "added", "left out", "characters"))
     steps = write_steps if tokenizer.pretokenizer.adds_space else _write_steps
     written = json.dumps(
         {
@@ -250,12 +250,6 @@ def _character_model(tokenizer: Tokenizer) -> tuple[dict[str, int], list[tuple[s
             "This tokenizer spells rare characters in bytes and puts no space in front of a text, "
             "which only its base's own files or the native format hold. Save it in the native "
             "format."
-        )
-    if tokenizer.end_of_word is not None:
-        raise ConfigError(
-            f"tokenizer.json cannot express an end-of-word marker that is a symbol of its "
-            f"own, such as {tokenizer.end_of_word!r}. Save this tokenizer in the native format, or "
-            f"train with end_of_word=None."
         )
     texts = {id: token.decode() for id, token in tokenizer.vocab.items()}
     merges = [(texts[left], texts[right]) for left, right, _ in tokenizer.table.triples]

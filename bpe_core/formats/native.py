@@ -58,11 +58,7 @@ def tokenizer_to_dict(tokenizer: Tokenizer) -> dict[str, Any]:
         "special_tokens": dict(tokenizer.table.special_tokens),
         # Left out without such a step, so that other files stay as they were.
         **({"added": [list(each) for each in tokenizer.added]} if tokenizer.added else {}),
-        **(
-            {"spaces": asdict(tokenizer.spaces)}
-            if tokenizer.spaces is not None and not tokenizer.pretokenizer.adds_space
-            else {}
-        ),
+        **({} if tokenizer.own_spaces is None else {"spaces": asdict(tokenizer.own_spaces)}),
         **({"leaves_out": True} if tokenizer.left_out else {}),
         **({"whole_words_first": True} if tokenizer.table.whole_words_first else {}),
         **({"removals": [list(each) for each in table.removals]} if table.removals else {}),

@@ -119,7 +119,7 @@ def write_sentencepiece(tokenizer: Tokenizer) -> bytes:
     The unknown piece, which a model must have, is `<unk>`, or else the first special token; the
     others are control pieces. Raises `ConfigError` if the model would encode otherwise.
     """
-    refuse_steps(tokenizer, "A SentencePiece model")
+    refuse_steps(tokenizer, "A SentencePiece model", ("characters",))
     if not tokenizer.pretokenizer.adds_space:
         raise ConfigError(
             "A SentencePiece model merges characters, with bytes for rare ones and ▁ for spaces. "

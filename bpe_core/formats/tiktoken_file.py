@@ -50,11 +50,6 @@ def write_tiktoken(tokenizer: Tokenizer) -> bytes:
     b'IQ== 0'
     """
     refuse_steps(tokenizer, "tiktoken")
-    if tokenizer.base != "bytes" or tokenizer.end_of_word is not None:
-        raise ConfigError(
-            "tiktoken has only byte tokens without an end-of-word marker. Save this tokenizer in "
-            "the native format, or train with base='bytes' and end_of_word=None."
-        )
     if tokenizer.pretokenizer.drops_text:
         raise ConfigError(
             f"tiktoken needs every character in a pre-token, and the pre-tokenizer "

@@ -524,11 +524,8 @@ def has_letters(tokenizer: Tokenizer, pair: Pair) -> bool:
 
 
 def _is_letters(tokenizer: Tokenizer, id: int) -> bool:
-    token = tokenizer.vocab[id]
-    if tokenizer.end_of_word is not None:
-        token = token.removesuffix(tokenizer.end_of_word.encode())
     try:
-        text = token.decode()
+        text = tokenizer.table.content[id].decode()
     except UnicodeDecodeError:
         return False
     return text != "" and all(map(is_letter, text))

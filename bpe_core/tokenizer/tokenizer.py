@@ -309,6 +309,11 @@ class Tokenizer(Immutable):
         return self._encoder.steps.spaces
 
     @property
+    def own_spaces(self) -> Spaces | None:
+        """The spaces that its pre-tokenizer does not put in front already, or None."""
+        return None if self._pretokenizer.adds_space else self.spaces
+
+    @property
     def left_out(self) -> bytes:
         """The bytes that are left out of a text, because they are not tokens."""
         return self._left_out
@@ -366,7 +371,7 @@ class Tokenizer(Immutable):
         """SHA-256, in hexadecimal, of everything that determines encoding and decoding."""
         if self._fingerprint is None:
             if self._has_steps:
-                added, spaces = [list(each) for each in self.added], self._own_spaces
+                added, spaces = [list(each) for each in self.added], self.own_spaces
                 listed = None if spaces is None else [spaces.prefix, spaces.if_missing]
                 described = json.dumps([self.merged_by.fingerprint, added, listed])
             else:
@@ -418,17 +423,17 @@ class Tokenizer(Immutable):
     @property
     def plain(self) -> Tokenizer | None:
         """The tokenizer that encodes alike, added tokens aside; None if text is changed first."""
-        is_changed = self._own_spaces is not None or self._pretokenizer.normalizer is not None
+        is_changed = self.own_spaces is not None or self._pretokenizer.normalizer is not None
         return None if is_changed else self.merged_by
 
     @property
     def adaptable(self) -> Tokenizer:
         """Its merges, as a tokenizer that puts a space in front of a text itself if it can."""
-        if self._own_spaces is None:
+        if self.own_spaces is None:
             return self.merged_by
         table = self._table
         rights = (table.vocab[right] for _, right, _ in table.triples)
-        cut = find_plain_cut(self._pretokenizer.name, rights, self.added, self._own_spaces)
+        cut = find_plain_cut(self._pretokenizer.name, rights, self.added, self.own_spaces)
         return self.merged_by if cut is None else Tokenizer.from_table(table, cut)
 
     # Text to ids
@@ -637,12 +642,7 @@ class Tokenizer(Immutable):
     @property
     def _has_steps(self) -> bool:
         """True if there is more than the merges with a pre-tokenizer do."""
-        return bool(self.added or self._left_out) or self._own_spaces is not None
-
-    @property
-    def _own_spaces(self) -> Spaces | None:
-        """The spaces that its pre-tokenizer does not write already."""
-        return None if self._pretokenizer.adds_space else self.spaces
+        return bool(self.added or self._left_out) or self.own_spaces is not None
 
     def _words(self, text: str) -> Iterator[tuple[str, int, int]]:
         """Yield each word as it is merged, and where it is in a text, without added tokens."""
@@ -703,7 +703,7 @@ class Tokenizer(Immutable):
         return self._table.arguments() | {
             "pretokenizer": self._pretokenizer.name,
             "added": self.added,
-            "spaces": self._own_spaces,
+            "spaces": self.own_spaces,
             "leaves_out": bool(self._left_out),
         }
 

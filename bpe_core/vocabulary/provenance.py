@@ -210,8 +210,7 @@ def _token_borders(base: Tokenizer, word: bytes) -> list[int]:
     borders = [0]
     for id in base.encoder.encode_words([word])[0].tolist():
         if id >= 0:
-            marker = base.end_of_word if id in base.table.ending_word else None
-            width = len(base.vocab[id]) - len((marker or "").encode())
+            width = len(base.table.content[id])
         elif base.base == "bytes":
             width = 1
         else:  # a character missing from the alphabet

@@ -177,7 +177,8 @@ class TokenChains:
         self._marker = tokenizer.table.end_of_word_id
         special = set(tokenizer.special_tokens.values())
         ids = [id for id in tokenizer.vocab if id not in special]
-        self._bytes = {id: self._without_marker(id) for id in ids}
+        content = self._table.content
+        self._bytes = {id: content[id] for id in ids}
         self._spelled: dict[int, tuple[int, ...]] = {}
         alphabet = [*tokenizer.base_ids.values()]
         for id in alphabet if self._marker is None else [*alphabet, self._marker]:
@@ -414,9 +415,3 @@ class TokenChains:
 
     def _merged(self, symbols: tuple[int, ...]) -> list[int]:
         return merge_in(self._table, symbols)
-
-    def _without_marker(self, id: int) -> bytes:
-        token = self._tokenizer.vocab[id]
-        if self._tokenizer.end_of_word is None or id not in self._table.ending_word:
-            return token
-        return token[: len(token) - len(self._tokenizer.end_of_word.encode())]

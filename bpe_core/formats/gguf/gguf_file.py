@@ -108,11 +108,6 @@ def find_pre(tokenizer: Tokenizer) -> str:
     """
     refuse_steps(tokenizer, "GGUF")
     name, whole_words_first = tokenizer.pretokenizer.name, tokenizer.table.whole_words_first
-    if tokenizer.base != "bytes" or tokenizer.end_of_word is not None:
-        raise ConfigError(
-            "GGUF's model gpt2 has only byte tokens without an end-of-word marker. Save this "
-            "tokenizer in the native format, or train with base='bytes' and end_of_word=None."
-        )
     try:
         return _PRE[name, whole_words_first]
     except KeyError:

@@ -216,8 +216,8 @@ def _chosen_own(
 def _how(own: Tokenizer, encoded: str) -> str:
     """Return how text is encoded here, in sentences."""
     cut = own.pretokenizer
-    if own.spaces is not None and not cut.adds_space:
-        put_in_front = "" if own.spaces.prefix == "never" else ", one put in front"
+    if own.own_spaces is not None:
+        put_in_front = "" if own.own_spaces.prefix == "never" else ", one put in front"
         return f"Merges go across words, {encoded} by bpe_core; spaces as ▁{put_in_front}."
     parts = [f"Pre-tokenizer {cut.cut}, {encoded} by bpe_core."]
     if n_ordinary := sum(not each.is_special for each in own.added):

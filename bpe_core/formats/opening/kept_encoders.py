@@ -86,8 +86,8 @@ def _to_keep(opened: NamedEncoder) -> Kept | None:
         facts["chat"] = asdict(chat)
     if tokenizer.added:
         facts["added"] = [list(each) for each in tokenizer.added]
-    if tokenizer.spaces is not None and not tokenizer.pretokenizer.adds_space:
-        facts["spaces"] = asdict(tokenizer.spaces)
+    if tokenizer.own_spaces is not None:
+        facts["spaces"] = asdict(tokenizer.own_spaces)
     if tokenizer.left_out:
         facts["leaves_out"] = True
     # Those of kernels that need ids for missing bytes are not the table's.
