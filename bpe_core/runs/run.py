@@ -368,7 +368,8 @@ class TrainingRun(Immutable):
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each merge, and the corpus's tokens after it.
 
-        A parity-aware run also has a column for the language that picked the merge.
+        The first column names the tokenizer by its fingerprint, for frames of several runs. A
+        parity-aware run also has a column for the language that picked the merge.
 
         >>> from bpe_core.runs import train
         >>> run = train(["hug hugs"], vocab_size=259)
@@ -376,8 +377,14 @@ class TrainingRun(Immutable):
         [[b'hu', 2, 6], [b'hug', 2, 4]]
         """
         vocab, tokens_after = self.tokenizer.vocab, self.tokens_after[1:].tolist()
+        name = self.tokenizer.fingerprint
         rows = [
-            {**asdict(merge), "token": vocab[merge.id], "tokens_after": n_tokens}
+            {
+                "tokenizer": name,
+                **asdict(merge),
+                "token": vocab[merge.id],
+                "tokens_after": n_tokens,
+            }
             for merge, n_tokens in zip(self.merges, tokens_after, strict=True)
         ]
         if self.picked_by is not None:

@@ -115,7 +115,7 @@ def test_public_results_are_shown_in_one_line_and_as_plain_values() -> None:
     assert repr(comparison) == "<Comparison of 2 tokenizers on 8 bytes: 3, 3 tokens>"
     for result in (run, run.tokenizer, comparison):
         assert json.loads(json.dumps(result.to_dict())).keys() == result.to_dict().keys()
-    assert len(run.to_frame()) == len(run.merges)
+    assert run.to_frame()["tokenizer"].tolist() == [run.tokenizer.fingerprint] * len(run.merges)
     assert comparison.to_frame()["vocab_size"].tolist() == [50_257, 262]
 
 
