@@ -323,6 +323,8 @@ class Experiment:
                 "tokenizer": row.name,
                 **row.settings,
                 **row.figures,
+                # With superwords, the tokenizer's own is that of the second stage.
+                "pretokenizer": row.settings["pretokenizer"],
                 "percent_fewer": part.percent_fewer,
                 "percent_fewer_low": known(part.low),
                 "percent_fewer_high": known(part.high),

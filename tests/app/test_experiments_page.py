@@ -10,8 +10,9 @@ import bpe_core as bpe
 from bpe_core.corpus import Corpus
 from bpe_core.experiments import running
 from bpe_core.experiments.table import MEASURED_ON_THE_MACHINE
-from bpe_core.files import EXPERIMENT_PREFIX, entries, new_id, owned_id
+from bpe_core.files import EXPERIMENT_PREFIX, entries, make_store_folder, new_id, owned_id
 from tests.app.pages import OpenApp, page_text, paste, press, read_query, sent
+from tests.new_process import children_with
 from tests.waiting import OfKind, wait_until
 from ui.experiments import form
 from ui.experiments.results import draw_frontier, draw_savings
@@ -19,7 +20,7 @@ from ui.experiments.work import EXPERIMENT, Order, measure
 from ui.shell import workspace
 from ui.shell.open_run import OwnKeys
 from ui.storage import delete_run, is_stored, keep_uploaded, load_run
-from ui.work import Task, jobs, queue
+from ui.work import Progress, Task, jobs, queue
 from ui.work.jobs import WorkProcessError
 
 TEXT = "\n".join(
@@ -116,6 +117,50 @@ def test_rows_are_an_entry_and_measured_again_if_a_run_was_deleted(
     again = measured()
     assert not {*again.values()} & {*first.values()}
     assert [load_run(id).run.tokenizer.vocab_size for id in again.values()] == [270, 280]
+
+
+class _Killed(Task[Progress]):
+    """Kills the process that measures once a row is done."""
+
+    def report(self, progress: Progress) -> None:
+        super().report(progress)
+        if progress.done:
+            for process in children_with("ui.experiments.measuring_process:measure_here"):
+                process.kill()
+
+
+@pytest.mark.usefixtures("open_app")
+def test_a_process_that_is_killed_in_the_middle_resumes_and_is_equal() -> None:
+    settings = {
+        "vocab_sizes": [270, 280, 290],
+        "pretokenizers": ["gpt2", "cl100k"],
+        "alphabets": ["full"],
+        "trainers": {"plain": {}},
+        "extend": [],
+        "new_tokens": [],
+        "held_out": 0.2,
+        "held_out_by": "",
+        "seed": 1,
+    }
+    documents = [f"{TEXT[:n]} in {n}\n" for n in range(200, 1_400, 20)]
+    order = Order(settings, Corpus.from_documents(documents), "Parts")
+    with pytest.raises(WorkProcessError):
+        measure(order, [new_id() for _ in range(order.n_rows)], _Killed())
+    folder = make_store_folder() / f"{EXPERIMENT_PREFIX}{order.id}"
+    rows = f"{'[0-9a-f]' * 32}.json"
+    first = {path.name: path.stat().st_mtime_ns for path in folder.glob(rows)}
+    assert 0 < len(first) < order.n_rows
+    resumed = measure(order, [new_id() for _ in range(order.n_rows)], Task())
+    # What was there was not measured again.
+    after = {path.name: path.stat().st_mtime_ns for path in folder.glob(rows)}
+    assert len(after) == order.n_rows
+    assert first.items() <= after.items()
+    assert all(map(is_stored, resumed.run_ids.values()))
+    whole = bpe.experiment(settings, {"corpus": documents})
+    for one, other in zip(resumed.found.table, whole.table, strict=True):
+        for name in MEASURED_ON_THE_MACHINE:
+            del one[name], other[name]
+        assert one == other
 
 
 def test_only_sizes_that_are_far_enough_apart_are_named_on_the_axis() -> None:

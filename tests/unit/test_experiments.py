@@ -24,7 +24,7 @@ from bpe_core.comparison.measurement import renyi_efficiency
 from bpe_core.corpus import parallel_texts
 from bpe_core.experiments import ExperimentRow, Training
 from bpe_core.experiments.table import MEASURED_ON_THE_MACHINE
-from tests.commands import run
+from tests.commands import run, succeed
 from tests.foreign_models import described, library_encoder, word_piece
 from tests.new_process import ROOT
 
@@ -97,6 +97,7 @@ def test_thirty_rows_equal_single_trainings_to_the_digit(tmp_path: Path):
     for row, line in zip(experiment.rows, experiment.table, strict=True):
         own = row.settings
         if own["base"] is None:
+            assert own["pretokenizer"] in CUTS
             base = "characters" if own["alphabet"] == "characters" else "bytes"
             size, cut = own["vocab_size"], own["pretokenizer"]
             more = trainers[own["trainer"]]
@@ -110,6 +111,7 @@ def test_thirty_rows_equal_single_trainings_to_the_digit(tmp_path: Path):
         gain = compute_gain(compared).whole
         counts = np.array(bits.id_counts)
         expected = {
+            "pretokenizer": own["pretokenizer"],
             "fingerprint": tokenizer.fingerprint,
             "stop_reason": alone.stop_reason,
             "vocab_size": tokenizer.vocab_size,
@@ -126,6 +128,56 @@ def test_thirty_rows_equal_single_trainings_to_the_digit(tmp_path: Path):
             "n_dead": len(bpe.dead_tokens(tokenizer, training)),
         }
         assert {name: line[name] for name in expected} == expected, row.name
+
+
+@pytest.mark.more(why="the figures of single commands; the library's are tested above")
+def test_thirty_rows_equal_single_commands_to_the_digit(tmp_path: Path):
+    sources = tmp_path / "texts"
+    sources.mkdir()
+    for number, text in enumerate(texts()):
+        (sources / f"{number:03}.txt").write_text(text, encoding="utf-8")
+    trainers = {"plain": (), "long": ("--superwords-from", "280", "--veto", "regex:[0-9]")}
+    file = tmp_path / "sizes.toml"
+    file.write_text(
+        'vocab_sizes = [280, 320, 400]\npretokenizers = ["gpt2", "cl100k"]\nparallel = []\n'
+        'alphabets = ["full", "characters"]\nextend = ["gpt2", "r50k_base"]\n'
+        "new_tokens = [3, 9, 20]\nheld_out = 0.3\nseed = 3\n[trainers]\nplain = {}\n"
+        'long = {superwords_from = 280, vetoes = ["regex:[0-9]"]}\n[corpora]\nx = "texts"\n'
+    )
+    rows = json.loads(succeed("experiment", file, "--json").stdout)["rows"]
+    assert len(rows) == 30
+    split = ("--held-out", "0.3", "--seed", "3")
+    made: list[Path] = []
+    for number, row in enumerate(rows):
+        out = tmp_path / f"{number}.bpe.json"
+        if row["base"] is None:
+            base = "characters" if row["alphabet"] == "characters" else "bytes"
+            own = ("--pretokenizer", row["pretokenizer"], "--base", base, *trainers[row["trainer"]])
+            size = row["tokenizer"].rpartition(", ")[2]  # text may end before it is reached
+            succeed("train", sources, *split, "--vocab-size", size, *own, "--out", out)
+        else:
+            out = tmp_path / f"{number}"
+            n_tokens = row["tokenizer"].rpartition("+")[2]
+            more = ("--tokens", n_tokens, "--out", out, "--format", "transformers")
+            succeed("extend", row["base"], sources, *split, *more)
+        made.append(out)
+        pair = ("-t", out, "-t", made[0], "--json")
+        found = json.loads(succeed("compare", sources, *split, *pair).stdout)
+        (one, first), (difference,) = found["rows"], found["differences"]
+        single = {
+            "vocab_size": one["vocab_size"],
+            "n_tokens": one["n_tokens"],
+            "bytes_per_token": one["bytes_per_token"],
+            "renyi_efficiency": one["renyi_efficiency"],
+            "percent_fewer": difference["percent_fewer"],
+            "percent_fewer_low": difference["interval"][0],
+            "percent_fewer_high": difference["interval"][1],
+            "bits_per_byte": bpe.bits_per_byte(
+                out, *bpe.read_corpus(sources).split(0.3, 3)
+            ).bits_per_byte,
+        }
+        assert {name: row[name] for name in single} == single, row["tokenizer"]
+        assert first["n_tokens"] == rows[0]["n_tokens"]
 
 
 def test_languages_take_turns_or_weigh_more_and_tokens_are_removed_in_rows():
@@ -671,27 +723,42 @@ def test_wrong_files_are_named(tmp_path: Path):
     assert "There is no file" in run("experiment", tmp_path / "none.toml").output
 
 
-def test_a_killed_experiment_resumes_and_is_equal(tmp_path: Path):
+def test_a_killed_command_resumes_and_is_equal(tmp_path: Path):
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps({"text": t}) + "\n" for t in texts()))
+    file, work = tmp_path / "sizes.toml", tmp_path / "sizes.work"
+    file.write_text(
+        'vocab_sizes = [280, 320, 400]\npretokenizers = ["gpt2", "cl100k"]\nheld_out = 0.3\n'
+        'alphabets = ["full", "characters"]\nparallel = []\n[corpora]\nmine = "texts.jsonl"\n'
+    )
     program = """
 import os, signal, sys
-import bpe_core as bpe
-from tests.unit.test_experiments import small, texts
+from bpe_core.cli import commands
+from bpe_core.experiments import running
 
-def kill(progress):
-    if progress.rows_done == 4:
+def write(self, key, record):
+    kept(self, key, record)
+    if len([*self._folder.glob("*.json")]) == 4:
         os.kill(os.getpid(), signal.SIGKILL)
 
-bpe.experiment(small(), {"mine": texts()}, work=sys.argv[1], on_progress=kill)
+kept, running._Kept.write = running._Kept.write, write
+commands.main(["experiment", sys.argv[1]])
 """
-    killed = subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, check=False)
+    killed = subprocess.run([sys.executable, "-c", program, str(file)], cwd=ROOT, check=False)
     assert killed.returncode == -signal.SIGKILL
-    assert len([*tmp_path.glob("*.json")]) == 4
-    runs: list[int] = []
-    resumed = bpe.experiment(
-        small(), {"mine": texts()}, work=tmp_path, on_run=lambda _, size, run: runs.append(size)
+    before = {path.name: path.stat().st_mtime_ns for path in work.glob("*.json")}
+    assert len(before) == 4
+    resumed, whole = (
+        json.loads(succeed("experiment", file, "--json", "--work", folder).stdout)
+        for folder in (work, tmp_path / "other")
     )
-    assert len(runs) == 8
-    assert stable(resumed) == stable(bpe.experiment(small(), {"mine": texts()}))
+    after = {path.name: path.stat().st_mtime_ns for path in work.glob("*.json")}
+    assert len(after) == 12
+    assert before.items() <= after.items()
+    for found in (resumed, whole):
+        for row in found["rows"]:
+            for name in MEASURED_ON_THE_MACHINE:
+                del row[name]
+    assert resumed == whole
 
 
 def test_a_base_and_sentences_are_found_from_the_folder_of_the_file(tmp_path: Path):
