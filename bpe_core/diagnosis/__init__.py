@@ -15,6 +15,13 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from bpe_core.diagnosis.checkup import CHECKS, Checkup, Finding, check
-    from bpe_core.diagnosis.differences import Answer, Diff, Witness, diff, show_bytes
+    from bpe_core.diagnosis.differences import (
+        Answer,
+        Diff,
+        Witness,
+        diff,
+        diff_files,
+        show_bytes,
+    )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

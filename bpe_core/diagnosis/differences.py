@@ -19,9 +19,18 @@ from functools import cached_property
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from bpe_core.diagnosis.merge_differences import Candidate, LiveMerges, MergeDifferences, ShouldStop
+from bpe_core.diagnosis.merge_differences import (
+    Candidate,
+    LiveMerges,
+    MergeDifferences,
+    ShouldStop,
+    TextCosts,
+    count_costs,
+)
 from bpe_core.errors import BpeError
+from bpe_core.kernels import without_garbage_collection
 from bpe_core.pretokenizers import CutComparison, Spaces, compare_cuts
+from bpe_core.processes import Report
 from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, to_encoder
 from bpe_core.vocabulary import CONTEXTS, TokenChains
 
@@ -29,7 +38,6 @@ if TYPE_CHECKING:
     import os
 
     from bpe_core.corpus import Corpus
-    from bpe_core.diagnosis.merge_differences import TextCosts
     from bpe_core.tokenizer import Trained
 
 Verdict = Literal[
@@ -275,11 +283,7 @@ def diff(
     pair = _Pair(one, other, should_stop)
     ids = pair.answer(with_ids=True)
     tokens = ids if ids.equal is not False else pair.answer(with_ids=False)
-    costs = None
-    if on is not None:
-        from bpe_core.diagnosis.merge_differences import count_costs
-
-        costs = count_costs(one.encoder, other.encoder, on)
+    costs = None if on is None else count_costs(one.encoder, other.encoder, on)
     return Diff(
         ids=ids,
         tokens=tokens,
@@ -288,6 +292,26 @@ def diff(
         merges=None if pair.differences is None else _compare_merges(pair.differences),
         costs=costs,
     )
+
+
+def diff_files(one: bytes, other: bytes, report: Report[tuple[int, int]]) -> Diff:
+    """Compare two tokenizers, each as its file in the native format has it, in another process.
+
+    >>> from bpe_core.formats import dumps
+    >>> from bpe_core.processes import Limits, call
+    >>> tokenizer = Tokenizer(vocab={0: b"a"}, merges=[], pretokenizer="none")
+    >>> (data,) = dumps(tokenizer, "native").values()
+    >>> call(diff_files, data, data, limits=Limits(seconds=60)).equal
+    True
+    """
+    from bpe_core.formats import loads
+
+    def follow(done: int, of: int) -> bool:
+        report((done, of))
+        return False
+
+    a, b = (loads({"tokenizer.json": data}) for data in (one, other))
+    return diff(a, b, should_stop=follow)
 
 
 def show_bytes(token: bytes) -> str:
@@ -312,11 +336,17 @@ class _Side:
 
     @cached_property
     def live(self) -> LiveMerges | None:
-        return None if self.merged_by is None else LiveMerges(self.merged_by)
+        with without_garbage_collection():
+            return None if self.merged_by is None else LiveMerges(self.merged_by)
 
     @cached_property
     def chains(self) -> TokenChains | None:
-        return None if self.merged_by is None else TokenChains(self.merged_by)
+        live = self.live
+        if self.merged_by is None or live is None:
+            return None
+        is_known = live.exact and live.is_clear
+        with without_garbage_collection():
+            return TokenChains(self.merged_by, {*live.ids.values()} if is_known else None)
 
     @cached_property
     def added(self) -> frozenset[tuple[str, int, bool, bool]]:
@@ -534,7 +564,8 @@ class _Pair:
             library = (self.one if self.one.live is None else self.other).encoder
             return _Search(why=f"{library.engine} runs one of them, so texts were tried.")
         one, other = found.one, found.other
-        if one.ranks.keys() == other.ranks.keys() and not found.singles(with_ids=with_ids):
+        singles = found.singles(found.longest, with_ids=with_ids)
+        if one.ranks.keys() == other.ranks.keys() and next(singles, None) is None:
             is_clear = one.is_clear and other.is_clear
             same_order = is_clear and list(one.ranks) == list(other.ranks)
         else:

@@ -27,11 +27,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, takewhile
+from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -115,20 +115,23 @@ class LiveMerges:
     def _beginnings(self) -> Sides:
         return Sides(self, right=False)
 
-    def spine(self, token: bytes, *, right: bool) -> Iterator[bytes]:
-        """Yield a token and its right or left parts, down to a symbol.
+    def on_spines(self, tokens: Iterable[bytes], *, right: bool) -> frozenset[bytes]:
+        """Return the live ones of some tokens, and their right or left parts down to symbols.
 
         >>> vocab = dict(enumerate([b"a", b"b", b"ab", b"aab"]))
         >>> merges = [(0, 1, 2), (0, 2, 3)]
         >>> live = LiveMerges(Tokenizer(vocab=vocab, merges=merges, pretokenizer="none"))
-        >>> list(live.spine(b"aab", right=True)), list(live.spine(b"aab", right=False))
-        ([b'aab', b'ab', b'b'], [b'aab', b'a'])
+        >>> [sorted(live.on_spines([b"aab"], right=right)) for right in (True, False)]
+        [[b'aab', b'ab', b'b'], [b'a', b'aab']]
         """
-        yield token
-        while token in self.parts:
-            _, one, other = self.parts[token]
-            token = other if right else one
-            yield token
+        found: set[bytes] = set()
+        for token in tokens:
+            part = token if token in self.ids else b""
+            while part and part not in found:
+                found.add(part)
+                _, one, other = self.parts.get(part, _NONE)
+                part = other if right else one
+        return frozenset(found)
 
 
 class Sides:
@@ -188,7 +191,6 @@ class MergeDifferences:
         self.complete = True
         """False once pairs were too many to try all."""
         self._n_looked = 0
-        self._singles: dict[bool, list[Candidate]] = {}
         self._neighbours: dict[int, list[Candidate]] = {}
         """By the most bytes of a word."""
 
@@ -197,35 +199,31 @@ class MergeDifferences:
         """True if finding nothing proves that there is nothing."""
         return self.complete and self.one.exact and self.other.exact
 
-    def singles(self, *, with_ids: bool) -> list[Candidate]:
-        """Return the tokens, alone, that the two do not share, the shortest first.
+    def singles(self, most: int, *, with_ids: bool) -> Iterator[Candidate]:
+        """Yield the tokens of at most `most` bytes, alone, that the two do not share.
 
-        With `with_ids`, a token with another id is one of them.
+        With `with_ids`, a token with another id is one of them. One may be yielded twice.
         """
-        found = set[Candidate]()
         for mine, theirs, in_first in ((self.one, self.other, True), (self.other, self.one, False)):
             for own, others in (
                 (mine.ids, theirs.ids),
                 (mine.fallback, theirs.fallback),
                 (mine.words, theirs.words),
             ):
-                found |= {
-                    Candidate(token, (id,), in_first)
-                    for token, id in own.items()
-                    if token not in others or (with_ids and others[token] != id)
-                }
-        return sorted(found, key=_by_length)
+                for token, id in own.items():
+                    if len(token) <= most and (
+                        token not in others or (with_ids and others[token] != id)
+                    ):
+                        yield Candidate(token, (id,), in_first)
 
     def up_to(self, most: int, *, with_ids: bool) -> list[Candidate]:
         """Return what differs in words of at most `most` bytes, the shortest first."""
-        if with_ids not in self._singles:
-            self._singles[with_ids] = self.singles(with_ids=with_ids)
         if most not in self._neighbours:
             self._neighbours[most] = [
                 *self._pairs(self.one, self.other, most, in_first=False),
                 *self._pairs(self.other, self.one, most, in_first=True),
             ]
-        singles = takewhile(lambda each: len(each.word) <= most, self._singles[with_ids])
+        singles = {*self.singles(most, with_ids=with_ids)}
         return sorted([*singles, *self._neighbours[most]], key=_by_length)
 
     @cached_property
@@ -243,13 +241,11 @@ class MergeDifferences:
             if one.parts.get(token, _NONE)[1:] != other.parts.get(token, _NONE)[1:]
             or (token in one.ids) != (token in other.ids)
         ]
-        within: list[set[bytes]] = [set(), set()]
-        for token in rebuilt:
-            for live in (one, other):
-                if token in live.ids:
-                    within[0].update(live.spine(token, right=True))
-                    within[1].update(live.spine(token, right=False))
-        return frozenset(within[0]), frozenset(within[1])
+        ends, beginnings = (
+            one.on_spines(rebuilt, right=right) | other.on_spines(rebuilt, right=right)
+            for right in (True, False)
+        )
+        return ends, beginnings
 
     @cached_property
     def moved(self) -> frozenset[tuple[bytes, bytes]]:
@@ -285,7 +281,7 @@ class MergeDifferences:
 
     @cached_property
     def _suspects(self) -> tuple[list[tuple[bytes, bytes]], list[tuple[bytes, bytes]]]:
-        """The merges of each that may keep apart what the other's do not."""
+        """The merges of each that may keep apart what the other's do not, the shortest first."""
         found: list[list[tuple[bytes, bytes]]] = []
         for one, other in ((self.one, self.other), (self.other, self.one)):
             sides = one.sides(right=True), one.sides(right=False)
@@ -305,7 +301,7 @@ class MergeDifferences:
                     for side in (0, 1)
                 ):
                     suspects.append(pair)
-            found.append(suspects)
+            found.append(sorted(suspects, key=lambda pair: len(pair[0]) + len(pair[1])))
         return found[0], found[1]
 
     def look(self) -> None:
@@ -324,11 +320,12 @@ class MergeDifferences:
         their_sides = other.sides(right=True), other.sides(right=False)
         seen = set[tuple[bytes, bytes]]()
         tried = 0
-        for pair in self._suspects[1 if in_first else 0]:
-            self.look()
+        for number, pair in enumerate(self._suspects[1 if in_first else 0]):
             x, y = pair
             if len(x) + len(y) > most:
-                continue
+                break
+            if number % _MERGES_PER_LOOK == 0:
+                self.look()
             room = most - len(y), most - len(x)
             rank, their_rank = one.ranks[pair], other.ranks.get(pair)
             lefts, rights = self._kept_apart(pair, rank, sides, room)

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import lru_cache
@@ -170,7 +170,8 @@ def _is_in_encoding(tokenizer: Tokenizer, id: int, text: str) -> bool:
 class TokenChains:
     """The chains of tokens that form words, as a graph of which tokens may be neighbours."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, live: Set[int] | None = None) -> None:
+        """`live` are the ids whose own bytes are merged to them, if they are known already."""
         self._tokenizer = tokenizer
         self._contexts = CONTEXTS.get(tokenizer.pretokenizer.cut, _IN_CONTRACTION)
         self._table = tokenizer.table
@@ -186,7 +187,11 @@ class TokenChains:
         for merge in tokenizer.merges:
             self._spelled.setdefault(merge.id, self._spell(merge))
         self._agree = lru_cache(1 << 16)(self._do_agree)
-        own = [id for id in ids if id in self._spelled and self._merged(self._spelled[id]) == [id]]
+        own = [id for id in ids if id in self._spelled]
+        if live is None:
+            own = [id for id in own if self._merged(self._spelled[id]) == [id]]
+        else:
+            own = [id for id in own if id in live]
         # Short tokens first: most tokens can be their neighbours, so searches end early.
         own.sort(key=lambda id: (len(self._bytes[id]), id != self._marker, id))
         self._entries = {id: list_entries(self._bytes[id]) for id in own}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -27,7 +27,7 @@ from tests.app.pages import (
 from tests.app.stored import store, store_hugs
 from tests.app.training import draw_after, known_work
 from tests.waiting import OfKind
-from ui.compare import compared, language_costs, passage, terms
+from ui.compare import compared, differences, language_costs, passage, terms
 from ui.compare.differences import DIFF, found_differences, leading_sentence
 from ui.compare.figures import STRUCTURE, measured_structures
 from ui.look import counted
@@ -169,7 +169,13 @@ def test_only_the_chosen_part_is_computed_and_drawn(
         assert not app.error
 
 
-def test_what_differs_is_shown_with_both_cuts_and_in_the_record(open_app: OpenApp) -> None:
+def test_what_differs_is_shown_with_both_cuts_and_in_the_record(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise AssertionError("a page shares its interpreter with the search")
+
+    monkeypatch.setattr(differences, "diff", fail)
     app = open_app("compare", part="What differs")
     draw_after(app, OfKind(DIFF), known_work(DIFF))
     assert not app.error

@@ -22,7 +22,9 @@ from bpe_core.diagnosis.merge_differences import LiveMerges, MergeDifferences
 from bpe_core.formats import dumps, list_live_merges
 from bpe_core.pretokenizers import Spaces, compare_cuts, get_pretokenizer
 from bpe_core.tokenizer import Tokenizer, with_changes
+from bpe_core.vocabulary import TokenChains
 from tests.commands import run
+from tests.conftest import MEASURED
 from tests.oracles import opened_by_name
 
 Triple = tuple[int, int, int]
@@ -123,6 +125,20 @@ def test_a_witness_is_as_short_as_brute_force_finds(first: int) -> None:
     assert answers["no difference found"] < 5
 
 
+def test_live_tokens_are_those_that_their_own_bytes_are_merged_to() -> None:
+    for number in range(60):
+        seed = random.Random(number)
+        for each in (with_another_merge(random_merges(seed, 3), seed), random_merges(seed, 2)):
+            alone = {
+                id for id, token in each.vocab.items() if cut_into(each, token.decode()) == [token]
+            }
+            live = LiveMerges(each)
+            assert {*live.ids.values()} == alone
+            chains = [TokenChains(each), TokenChains(each, alone)]
+            reasons = [[every.obstacle_to(id) for id in each.vocab] for every in chains]
+            assert reasons[0] == reasons[1]
+
+
 PROBE = [
     line
     for name in ("alice", "multilingual")
@@ -187,7 +203,9 @@ def opened(written: dict[str, Any]) -> bpe.Encoder:
     "first",
     [0, *(pytest.param(first, marks=pytest.mark.more) for first in range(100, 1_100, 100))],
 )
-def test_every_mutant_is_decided(first: int) -> None:
+def test_every_mutant_is_decided(
+    first: int, record_property: Callable[[str, object], None]
+) -> None:
     table = Counter[tuple[str, str]]()
     for number in range(first, first + (24 if first == 0 else 100)):
         kind, one, other = mutant(number)
@@ -205,6 +223,8 @@ def test_every_mutant_is_decided(first: int) -> None:
             ]
             assert not differing, (number, kind, found.ids)
     assert sum(n for (_, verdict), n in table.items() if verdict == "different (witness)") > 11
+    decided = ", ".join(f"{kind} {verdict} {n}" for (kind, verdict), n in sorted(table.items()))
+    record_property(MEASURED, f"changed copies from {first:,}: {decided}")
 
 
 def outcome(encoder: bpe.Encoder, text: str, special: bool) -> list[int] | None:
