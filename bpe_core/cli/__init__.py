@@ -4,7 +4,7 @@ In: files or standard input, named on the command line. Out: a tokenizer's file,
 table on standard output. A `BpeError` ends as one line on standard error and exit status 1.
 
 Start with `commands`: the group `bpe` and its commands, those that belong together in one module.
-`options` and `support` hold what commands share, `sources` opens the text that they read, and
+`support` holds what commands share, `sources` opens the text that they read, and
 `explore` starts the app.
 """
 

@@ -7,17 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from bpe_core.cli.options import (
-    FORMATS,
-    TIE_BREAKS,
-    Option,
-    add_all,
-    choice_option,
-    gather,
-    json_option,
-    out_option,
-    tokenizer_options,
-)
 from bpe_core.cli.outputs import Bar, check_json, check_outputs, print_json
 from bpe_core.cli.results import (
     change_words,
@@ -31,7 +20,21 @@ from bpe_core.cli.results import (
     write_beside,
 )
 from bpe_core.cli.sources import takes_sources
-from bpe_core.cli.support import fetch_missing, note_what_lacks, parse_special_tokens, read_text
+from bpe_core.cli.support import (
+    FORMATS,
+    TIE_BREAKS,
+    Option,
+    add_all,
+    choice_option,
+    fetch_missing,
+    gather,
+    json_option,
+    note_what_lacks,
+    out_option,
+    parse_special_tokens,
+    read_text,
+    tokenizer_options,
+)
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:

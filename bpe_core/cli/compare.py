@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from bpe_core.checks import printable
-from bpe_core.cli.options import json_option
 from bpe_core.cli.outputs import Bar, print_json
 from bpe_core.cli.results import describe_gain, describe_held_out
 from bpe_core.cli.sources import takes_sources
-from bpe_core.cli.support import load_encoder, read_text
+from bpe_core.cli.support import json_option, load_encoder, read_text
 from bpe_core.errors import ConfigError, FormatError
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import click
 
 from bpe_core.checks import counted, printable
-from bpe_core.cli.options import json_option
 from bpe_core.cli.outputs import Bar, print_json, write_output
-from bpe_core.cli.support import fetch_missing, load_encoder
+from bpe_core.cli.support import fetch_missing, json_option, load_encoder
 from bpe_core.errors import BpeError, ConfigError, FormatError
 
 if TYPE_CHECKING:

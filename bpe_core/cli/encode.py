@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import click
 
 from bpe_core.checks import counted, printable
-from bpe_core.cli.options import errors_option, out_option, text_column_option, tokenizer_options
 from bpe_core.cli.outputs import (
     Bar,
     StandardInput,
@@ -31,7 +30,17 @@ from bpe_core.cli.outputs import (
     write_text,
 )
 from bpe_core.cli.sources import Workers, engine_options
-from bpe_core.cli.support import fetch_missing, load_encoder, read_ids, read_lines, read_text
+from bpe_core.cli.support import (
+    errors_option,
+    fetch_missing,
+    load_encoder,
+    out_option,
+    read_ids,
+    read_lines,
+    read_text,
+    text_column_option,
+    tokenizer_options,
+)
 from bpe_core.corpus import is_url, reading
 from bpe_core.errors import BpeError, ChatTemplateError, ConfigError, explain
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from bpe_core.checks import counted, printable
-from bpe_core.cli.options import gather, json_option
 from bpe_core.cli.outputs import Bar, print_json, write_output
 from bpe_core.cli.sources import Workers
+from bpe_core.cli.support import gather, json_option
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:

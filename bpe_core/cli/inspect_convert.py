@@ -9,14 +9,20 @@ import click
 
 from bpe_core.checks import counted
 from bpe_core.cli.encode import show_encoded
-from bpe_core.cli.options import format_option, out_option, tokenizer_options
 from bpe_core.cli.outputs import (
     check_outputs,
     format_to_write,
     write_tokenizer,
 )
 from bpe_core.cli.results import check_note, has_neighbours, write_note
-from bpe_core.cli.support import load_merges, load_tokenizer, note_what_lacks
+from bpe_core.cli.support import (
+    format_option,
+    load_merges,
+    load_tokenizer,
+    note_what_lacks,
+    out_option,
+    tokenizer_options,
+)
 from bpe_core.corpus import is_url
 from bpe_core.errors import FormatError
 

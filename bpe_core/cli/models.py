@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bpe_core.cli.options import json_option
 from bpe_core.cli.outputs import Bar, print_json, write_text
-from bpe_core.cli.support import fetch_missing
+from bpe_core.cli.support import fetch_missing, json_option
 from bpe_core.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from bpe_core.checks import counted, printable
-from bpe_core.cli.options import (
+from bpe_core.cli.outputs import Bar, StandardInput, is_replaceable, kind_at
+from bpe_core.cli.support import (
     Option,
     add_all,
     counts_option,
@@ -32,7 +33,6 @@ from bpe_core.cli.options import (
     seed_option,
     text_column_option,
 )
-from bpe_core.cli.outputs import Bar, StandardInput, is_replaceable, kind_at
 from bpe_core.corpus import files_at, is_pattern, is_url, reading
 from bpe_core.errors import ConfigError, CorpusError
 

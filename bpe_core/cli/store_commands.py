@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import click
 
 from bpe_core.checks import printable
-from bpe_core.cli.options import FORMATS, out_option
 from bpe_core.cli.outputs import (
     check_output,
     check_outputs,
@@ -21,7 +20,7 @@ from bpe_core.cli.outputs import (
     write_output,
     write_tokenizer,
 )
-from bpe_core.cli.support import note_what_lacks
+from bpe_core.cli.support import FORMATS, note_what_lacks, out_option
 
 if TYPE_CHECKING:
     from bpe_core.files import Entry

@@ -11,17 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe_core.cli.options import (
-    ALPHABETS,
-    BASES,
-    TIE_BREAKS,
-    Option,
-    choice_option,
-    format_option,
-    json_option,
-    out_option,
-    pretokenizer_option,
-)
 from bpe_core.cli.outputs import (
     Bar,
     check_json,
@@ -43,7 +32,18 @@ from bpe_core.cli.results import (
     write_beside,
 )
 from bpe_core.cli.sources import report_counts, takes_sources
-from bpe_core.cli.support import note_what_lacks
+from bpe_core.cli.support import (
+    ALPHABETS,
+    BASES,
+    TIE_BREAKS,
+    Option,
+    choice_option,
+    format_option,
+    json_option,
+    note_what_lacks,
+    out_option,
+    pretokenizer_option,
+)
 
 if TYPE_CHECKING:
     from bpe_core.cli.sources import Sources

@@ -21,10 +21,10 @@ All files take one road. `folder_files` reads the files of a folder or a zip tha
 and `opening` recognises their format. Each format has its own module, whose reader returns a
 `Description` of what the file says. `load_save` makes a `Tokenizer` of it; `engines` chooses the
 library that runs it, compares the ids of a probe, and builds the encoder. What plain BPE cannot
-represent is encoded by the publisher's library (`run_by_tokenizers`, `run_by_sentencepiece`,
-`run_by_tiktoken`). A `Tokenizer` does what comes before the merges itself: added tokens and spaces
-as ▁, which `huggingface` reads, and normal forms of Unicode. `across_words` and `live_merges`
-read the merges of Llama 2, Mistral 7B and Gemma: BPE over characters that writes spaces as ▁.
+represent is encoded by the publisher's library (`run_by_tokenizers`, `run_by_library`). A
+`Tokenizer` does what comes before the merges itself: added tokens and spaces as ▁, which
+`huggingface` reads, and normal forms of Unicode. `across_words` and `listed_merges` read the merges
+of Llama 2, Mistral 7B and Gemma: BPE over characters that writes spaces as ▁.
 
 Open `opening` first: it takes files in memory, and opens those that another library runs, and a
 stranger's large ones, in another process, which answers with the description. `open_encoder` takes
@@ -81,7 +81,7 @@ if TYPE_CHECKING:
         write_huggingface,
     )
     from bpe_core.formats.json_files import parse_json
-    from bpe_core.formats.live_merges import list_live_merges
+    from bpe_core.formats.listed_merges import list_live_merges
     from bpe_core.formats.load_save import (
         dumps,
         from_huggingface,
@@ -104,7 +104,7 @@ if TYPE_CHECKING:
         save_run,
         term_to_dict,
     )
-    from bpe_core.formats.running.base_encoders import LibraryEncoder, PlacingEncoder
+    from bpe_core.formats.running.run_by_library import LibraryEncoder, PlacingEncoder
     from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
     from bpe_core.formats.tekken import read_tekken
     from bpe_core.formats.tiktoken_file import (

@@ -15,7 +15,7 @@ import numpy as np
 from bpe_core.errors import FormatError
 from bpe_core.formats.description import Merges
 from bpe_core.formats.gpt2_files import ids_by_text, number_listed
-from bpe_core.formats.live_merges import check_ids, find_live_merges, without_dead_merges
+from bpe_core.formats.listed_merges import check_ids, find_live_merges, without_dead_merges
 from bpe_core.formats.sentencepiece_model import BYTE_PIECES
 from bpe_core.pretokenizers import AddedToken, Spaces
 from bpe_core.tokenizer import Tokenizer, Triples, to_list

@@ -17,9 +17,8 @@ from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.description import Description, Given, Merges, refuse_steps
 from bpe_core.formats.folder_files import PAIRS
 from bpe_core.formats.json_files import checked_ids, parse_json
-from bpe_core.formats.live_merges import check_ids, find_live_merges
+from bpe_core.formats.listed_merges import after_their_parts, check_ids, find_live_merges
 from bpe_core.formats.patterns import BYTE_LEVEL, normalizer_part, pre_tokenizer_part
-from bpe_core.formats.recovered_merges import after_their_parts
 from bpe_core.formats.sidecars import added_token, with_added, with_prefix
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer import Tokenizer, Triple, Triples, number_merges, to_list

@@ -1,7 +1,7 @@
 """tiktoken's format: one token per line, its bytes in base 64 and its rank, which is also its id.
 
 The file has no merges: tiktoken joins any two neighbours whose bytes make a token, lowest rank
-first. `recovered_merges` finds them. The file has no pre-tokenizer and no special tokens either.
+first. `listed_merges` finds them. The file has no pre-tokenizer and no special tokens either.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError
 from bpe_core.formats.description import Description, Given, Merges, Ranks, refuse_steps
 from bpe_core.formats.json_files import check_tokens
+from bpe_core.formats.listed_merges import MergesNotFoundError, ranks_imply, recover_merges
 from bpe_core.formats.patterns import find_pretokenizer
-from bpe_core.formats.recovered_merges import MergesNotFoundError, ranks_imply, recover_merges
 from bpe_core.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
 from bpe_core.published import CATALOGUE
 from bpe_core.tokenizer import Tokenizer

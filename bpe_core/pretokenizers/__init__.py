@@ -3,10 +3,10 @@
 In: a text. Out: special tokens and the text between them, and that text cut into pre-tokens.
 
 Open `pretokenizers` first, `normalizers` for what changes a text before it is cut, and
-`named_patterns` for the patterns of GPT-2, GPT-4, Llama 3 and
-others. `special_tokens` makes the first cut, and `added_tokens` cuts around the tokens that are
-found in any text. For kernels, `scanners` compiles a pattern and keeps its tables, and
-`blocks` cuts long texts. `cut_differences` compares two pre-tokenizers.
+`named_patterns` for the patterns of GPT-2, GPT-4, Llama 3 and others. `special_tokens` makes the
+first cut, around special tokens and those that are found in any text. For kernels, `scanners`
+compiles a pattern and keeps its tables, and `blocks` cuts long texts. `cut_differences` compares
+two pre-tokenizers.
 """
 
 from typing import TYPE_CHECKING
@@ -15,14 +15,6 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.pretokenizers.added_tokens import (
-        AddedToken,
-        AddedTokenFinder,
-        IsolatingPretokenizer,
-        build_finder,
-        find_isolated,
-        found_in_one_search,
-    )
     from bpe_core.pretokenizers.blocks import (
         Block,
         Buffer,
@@ -56,13 +48,19 @@ if TYPE_CHECKING:
     )
     from bpe_core.pretokenizers.scanners import SCANNERS, get_scanner
     from bpe_core.pretokenizers.special_tokens import (
+        AddedToken,
+        AddedTokenFinder,
         AllowedSpecial,
+        IsolatingPretokenizer,
         NormalText,
         OrdinaryText,
         SpecialToken,
         allowed_tokens,
+        build_finder,
         check_text,
+        find_isolated,
         find_special_tokens,
+        found_in_one_search,
         list_pieces,
     )
 else:

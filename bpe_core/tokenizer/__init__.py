@@ -5,7 +5,7 @@ token in the text, or the merges that produced it.
 
 Start with `tokenizer`; `steps` find added tokens and change a text before it is cut, and
 `encoding` and `decoding` do the rest. `rank_merging` encodes a word by its
-merges and explains it, `trie` encodes without merging; `tokenizer_kernels` decides when `compiled`
+merges and explains it, `trie` encodes without merging; `encoding` decides when `compiled`
 takes over. `tables` holds the vocabulary and the merges, and derives each lookup when it is asked.
 `segments` locates tokens in a text, and `readings` cuts one with the vocabulary in other ways, and
 finds the tokens at the end of a prompt that added text may change. `protocol` is what every encoder
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         read_conversations,
     )
     from bpe_core.tokenizer.decoding import DecodeStream, OnInvalid, check_ids, decode_utf8
-    from bpe_core.tokenizer.encoding import TextEncoder, forget_words
+    from bpe_core.tokenizer.encoding import Kernels, TextEncoder, forget_words
     from bpe_core.tokenizer.gpt2_tokenizer import (
         END_OF_TEXT,
         GoldenCase,
@@ -86,7 +86,6 @@ if TYPE_CHECKING:
         to_triples,
     )
     from bpe_core.tokenizer.tokenizer import Tokenizer, extended, with_changes
-    from bpe_core.tokenizer.tokenizer_kernels import Kernels
     from bpe_core.tokenizer.trie import Trie, stay_apart
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

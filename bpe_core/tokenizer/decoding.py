@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
 
 from bpe_core.checks import describe, is_whole, several
 from bpe_core.errors import ArgumentTypeError, InvalidTokenIdError, TokenizationError
+from bpe_core.tokenizer.encoding import Kernels
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.types import is_array
 
 if TYPE_CHECKING:

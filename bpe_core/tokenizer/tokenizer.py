@@ -33,7 +33,7 @@ from bpe_core.pretokenizers import (
     get_pretokenizer,
 )
 from bpe_core.tokenizer.decoding import DecodeStream, OnInvalid, decode_utf8, join_bytes
-from bpe_core.tokenizer.encoding import OnUnknown, TextEncoder
+from bpe_core.tokenizer.encoding import Kernels, OnUnknown, TextEncoder
 from bpe_core.tokenizer.rank_merging import explain_pieces
 from bpe_core.tokenizer.segments import (
     TokenColumns,
@@ -45,7 +45,6 @@ from bpe_core.tokenizer.segments import (
 )
 from bpe_core.tokenizer.steps import Steps, find_plain_cut
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.tokenizer.tokenizer_kernels import Kernels
 from bpe_core.types import Base, Explanation, Format, Immutable, Merge, Segment
 from bpe_core.unicode import META
 

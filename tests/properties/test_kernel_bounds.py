@@ -16,7 +16,7 @@ from bpe_core.tokenizer.rank_merging import explain_word
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.counting import compiled as counting
 from bpe_core.kernels import word_cache
-from bpe_core.pretokenizers.added_tokens import IsolatingPretokenizer
+from bpe_core.pretokenizers.special_tokens import IsolatingPretokenizer
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.runs.training import train
 from bpe_core.tokenizer import compiled, compiled_tables

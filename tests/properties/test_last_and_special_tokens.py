@@ -8,7 +8,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.kernels import compile_kernels, threads
-from bpe_core.tokenizer import compiled, tokenizer_kernels
+from bpe_core.tokenizer import compiled, encoding
 from tests.cut_texts import CONTRACTIONS, TEXT, word_tokenizer
 
 
@@ -53,8 +53,8 @@ def test_special_tokens_at_every_position_are_found(
         for parts in ([a, "<s>", b], [a, "<s>", "<s>", b], [a, "<s>", b, "<s>"], [a, "<s>§", b])
     ]
     expected = [expected_ids(tokenizer, *parts) for parts in layouts]
-    monkeypatch.setattr(tokenizer_kernels, "MIN_BYTES_OF_CALL", 1 if by_kernels else 1_000_000)
-    monkeypatch.setattr(tokenizer_kernels, "MIN_BYTES_TO_ENCODE", 0)
+    monkeypatch.setattr(encoding, "MIN_BYTES_OF_CALL", 1 if by_kernels else 1_000_000)
+    monkeypatch.setattr(encoding, "MIN_BYTES_TO_ENCODE", 0)
     assert (tokenizer.encoder.kernels.worth(100) is not None) is by_kernels
     for parts, ids in zip(layouts, expected, strict=True):
         assert_found(tokenizer, parts, ids)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import bpe_core as bpe
 from bpe_core.adapting import extend, replace, shrink, trace_ids
 from bpe_core.formats import adapted_files, dumps, loads
-from bpe_core.formats.live_merges import find_live_merges
+from bpe_core.formats.listed_merges import find_live_merges
 from bpe_core.formats.sentencepiece_model import (
     BYTE,
     CONTROL,

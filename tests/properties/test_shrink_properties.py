@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.adapting import RemovalOrder, remove_leaves, shrink
-from bpe_core.formats.recovered_merges import MergesNotFoundError
+from bpe_core.formats.listed_merges import MergesNotFoundError
 from bpe_core.formats.tiktoken_file import recover_rank_merges
 from bpe_core.unicode import token_script
 from bpe_core.vocabulary import uses_in_corpus

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.formats import dumps, loads, write_huggingface
-from bpe_core.formats.recovered_merges import recover_merges
+from bpe_core.formats.listed_merges import recover_merges
 from bpe_core.formats.tiktoken_file import recover_rank_merges
 from bpe_core.tokenizer import CompiledEncoder
 from bpe_core.types import Format, PretokenCounts

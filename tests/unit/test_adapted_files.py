@@ -18,7 +18,7 @@ from bpe_core.adapting import Adapted, extend, replace, shrink, trace_ids
 from bpe_core.corpus import load_sample
 from bpe_core.formats import adapted_files, loads, open_base
 from bpe_core.formats.adapted.adapted_files import tekken_json
-from bpe_core.formats.adapted.adapted_gguf import vocabulary_alone
+from bpe_core.formats.adapted.adapted_vocabulary import vocabulary_alone
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.gguf.gguf_header import key_places
 from bpe_core.unicode import to_printable

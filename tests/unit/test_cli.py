@@ -15,7 +15,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core import types
-from bpe_core.cli import commands, options, sources
+from bpe_core.cli import commands, sources, support
 from bpe_core.corpus import load_sample, parallel_texts
 from bpe_core.formats import dumps, folder_files, load
 from bpe_core.formats.checking import opened_elsewhere
@@ -127,10 +127,10 @@ def test_every_command_has_an_example_and_help_for_each_option() -> None:
 
 
 def test_the_choices_equal_those_of_the_configuration() -> None:
-    assert get_args(types.Base) == options.BASES
-    assert {*options.ALPHABETS} < {*get_args(types.Alphabet)}
-    assert get_args(types.TieBreak) == options.TIE_BREAKS
-    assert set(folder_files.FORMATS) == set(options.FORMATS)
+    assert get_args(types.Base) == support.BASES
+    assert {*support.ALPHABETS} < {*get_args(types.Alphabet)}
+    assert get_args(types.TieBreak) == support.TIE_BREAKS
+    assert set(folder_files.FORMATS) == set(support.FORMATS)
 
 
 def test_train_reports_why_it_stopped_and_the_held_out_bytes_per_token(tmp_path: Path) -> None:

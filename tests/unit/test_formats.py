@@ -19,8 +19,8 @@ import bpe_core as bpe
 from bpe_core.formats import dumps, load, loads, native, save, write_files
 from bpe_core.formats.checking.probe import last_tokens
 from bpe_core.formats.folder_files import FORMATS
+from bpe_core.formats.listed_merges import ranks_imply, recover_merges
 from bpe_core.formats.patterns import STEPS, name_steps
-from bpe_core.formats.recovered_merges import ranks_imply, recover_merges
 from bpe_core.tokenizer import END_OF_TEXT, gpt2
 from bpe_core.tokenizer.rank_merging import merge_by_scan
 from bpe_core.types import Format

@@ -17,8 +17,7 @@ import bpe_core as bpe
 from bpe_core.comparison import cut_terms
 from bpe_core.corpus import parallel_texts
 from bpe_core.formats import LibraryEncoder
-from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
-from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
+from bpe_core.formats.running.run_by_library import SentencePieceTokenizer, TiktokenTokenizer
 from bpe_core.tokenizer import Encoder, NamedEncoder, TokenColumns
 
 SENTENCES = [sentence for text in parallel_texts() for sentence in text.sentences]

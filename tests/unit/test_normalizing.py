@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bpe_core.errors import FormatError
 from bpe_core.formats import loads
-from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
+from bpe_core.formats.running.run_by_library import SentencePieceTokenizer
 from bpe_core.formats.sentencepiece_model import BYTE, NORMAL, UNKNOWN, Piece, write_model
 from bpe_core.pretokenizers import NORMALIZERS, align, apply_changes, get_normalizer
 from tests.foreign_models import library_encoder

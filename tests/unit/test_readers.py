@@ -22,7 +22,7 @@ from bpe_core.cli import commands
 from bpe_core.formats import dumps, loads, open_base, read_files_at
 from bpe_core.formats.gguf.gguf_header import parse_gguf
 from bpe_core.formats.opening.opening import open_files
-from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
+from bpe_core.formats.running.run_by_library import SentencePieceTokenizer
 from bpe_core.unicode import to_printable
 from tests.zipping import make_zip
 

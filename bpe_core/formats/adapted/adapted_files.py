@@ -30,8 +30,8 @@ from bpe_core.adapting import NO_OLD_ID, Adapted, extendable
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import gpt2_files, huggingface, native, tiktoken_file
 from bpe_core.formats.across_words import reads_as
-from bpe_core.formats.adapted.adapted_gguf import adapted_gguf, vocabulary_alone
 from bpe_core.formats.adapted.adapted_vocabulary import (
+    adapted_gguf,
     build_vocabulary,
     check_same,
     continue_scores,
@@ -40,6 +40,7 @@ from bpe_core.formats.adapted.adapted_vocabulary import (
     renumbered,
     token_text,
     unlisted,
+    vocabulary_alone,
 )
 from bpe_core.formats.folder_files import (
     ADDED_TOKENS,

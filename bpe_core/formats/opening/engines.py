@@ -15,7 +15,7 @@ A tokenizer.json is encoded by `bpe_core` if all of this holds, and by `tokenize
 A SentencePiece model of the same kind is compared with `sentencepiece` in the same way.
 
 Ranks are encoded by `bpe_core` if an order of merges is known to give tiktoken's ids (see
-`recovered_merges`), and by `tiktoken` otherwise.
+`listed_merges`), and by `tiktoken` otherwise.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.formats.checking.probe import PROBE, keep_merges_within, last_tokens
 from bpe_core.formats.description import Description, check_not_overruled, plain_tokenizer
 from bpe_core.formats.huggingface import for_library, library_source, why_otherwise
-from bpe_core.formats.running.run_by_sentencepiece import SentencePieceTokenizer
-from bpe_core.formats.running.run_by_tiktoken import TiktokenTokenizer
+from bpe_core.formats.running.run_by_library import SentencePieceTokenizer, TiktokenTokenizer
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer, encode_once
 from bpe_core.pretokenizers import found_in_one_search, get_pretokenizer
 from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, find_plain_cut

@@ -24,7 +24,7 @@ from bpe_core.errors import FormatError, TokenizationError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.json_files import flat_steps
 from bpe_core.formats.patterns import find_pretokenizer
-from bpe_core.formats.running.base_encoders import (
+from bpe_core.formats.running.run_by_library import (
     LibraryEncoder,
     library_failures,
     listed_texts,
