@@ -36,8 +36,11 @@ def draw_vocabulary(stored: StoredRun) -> None:
     verdict(sentence, aside, key="vocabulary_verdict", terms=terms)
     draw_counting(counting, text)
     st.space("small")
-    draw_browser(inspection)
-    draw_rows(inspection)
+    browser = st.container()
+    # The file that is opened below the table adds a finding by which the table is filtered.
+    inspection = draw_rows(inspection)
+    with browser:
+        draw_browser(inspection)
     show_pruning(inspection, stored)
 
 

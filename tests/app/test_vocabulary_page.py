@@ -360,5 +360,10 @@ def test_the_rows_of_a_model_are_shown_from_the_file_of_the_command(open_app: Op
     listed = sent_table(app, "Tokens that look untrained")["rows"]
     assert [row["label"] for row in listed] == ["300", "301"]
     assert all(row["note"].startswith("length 0.1, ") for row in listed)
+    assert findings(app)["untrained"] == 2
+    app.query_params["finding"] = "untrained"
+    assert ids_shown(app.run()) == [300, 301]
     upload(app, "rows_file", ("rows.csv", b"hug"))
     assert "has no rows" in errors(app)
+    assert "untrained" not in findings(app)
+    assert len(ids_shown(app)) == 100

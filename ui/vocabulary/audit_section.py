@@ -52,7 +52,14 @@ FIELDS = (
 )
 """The names of the parameters in the address; in a record, a parameter at its default is empty."""
 FindingKey = Literal[
-    "never", "scaffolds", "residues", "removed", "unreachable", "undecided", "partial"
+    "never",
+    "scaffolds",
+    "residues",
+    "removed",
+    "unreachable",
+    "undecided",
+    "untrained",
+    "partial",
 ]
 MAX_SEARCH_LENGTH = 300
 _CHOICES: dict[str, tuple[str, ...]] = {
@@ -379,6 +386,11 @@ FINDINGS: dict[FindingKey, tuple[str, str]] = {
     ),
     "unreachable": ("Unreachable", "No text encodes to them."),
     "undecided": ("Undecided", "No text was found that encodes to them, but one may exist."),
+    "untrained": (
+        "Looks untrained",
+        "By the figures of a model’s rows, in the file that is open below: they look as little "
+        "trained as tokens that are known to be unused.",
+    ),
     "partial": ("Partial UTF-8", "Their bytes are not whole characters."),
 }
 
@@ -411,6 +423,7 @@ def ids_found(
         "removed": removed,
         "unreachable": unreachable,
         "undecided": undecided,
+        "untrained": inspection.untrained,
         "partial": tuple(partial.tolist()) if audit is None else audit.partial_utf8,
     }
 
@@ -418,8 +431,8 @@ def ids_found(
 def list_findings(inspection: Inspection, reachability: Reachability | None) -> list[Finding]:
     """Return the findings with their counts, without those that are rare if there are none.
 
-    Rare are removed and undecided tokens, and residues. Scaffolds and unreachable tokens are left
-    out if the merges are not known.
+    Rare are removed, undecided and untrained tokens, and residues. Scaffolds and unreachable tokens
+    are left out if the merges are not known.
     """
     found = ids_found(inspection, reachability)
     without_merges = inspection.derivations is None
@@ -430,7 +443,7 @@ def list_findings(inspection: Inspection, reachability: Reachability | None) -> 
     return [
         Finding(key, name, notes[key], None if ids is None else len(ids))
         for (key, (name, _)), ids in zip(FINDINGS.items(), found.values(), strict=True)
-        if (key not in ("removed", "undecided", "residues") or ids)
+        if (key not in ("removed", "undecided", "untrained", "residues") or ids)
         and not (without_merges and key in ("scaffolds", "unreachable"))
     ]
 

@@ -67,6 +67,9 @@ class Inspection:
     """The token opened by default: a long word, so that its tree has branches."""
     families: list[tuple[int, tuple[int, ...]]]
     """The words on which most others are built, each with these; none if no merges are known."""
+    untrained: tuple[int, ...] | None = None
+    """The tokens that look untrained in the figures of a model, ascending; None until a file of
+    them is opened."""
 
     def find_row(self, id: int) -> int:
         """Return the row of a token in the table; the first row for an unknown id."""

@@ -7,6 +7,7 @@ too large to upload.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -47,8 +48,11 @@ _NONE: Final = 0.5
 """Where tokens without a use lie on the logarithmic axis."""
 
 
-def draw_rows(inspection: Inspection) -> None:
-    """Draw the uploader and, of the figures in its file, the rows that training hardly touched."""
+def draw_rows(inspection: Inspection) -> Inspection:
+    """Draw the uploader and, of the figures in its file, the rows that training hardly touched.
+
+    Return the inspection with the tokens that look untrained, by which the table can be filtered.
+    """
     with st.expander("Tokens that a model never learned", key="rows_section"):
         st.markdown(
             ":gray[A language model has a row of numbers for each token. Rows that training never "
@@ -58,11 +62,13 @@ def draw_rows(inspection: Inspection) -> None:
         st.code("bpe undertrained MODEL --csv rows.csv", language="sh")
         upload = upload_file("Figures of the rows", key="rows_file")
         if upload is None or not submitted_files([upload]):
-            return
+            return inspection
         with errors_shown():
             fingerprint = inspection.encoder.fingerprint
             found = _read(upload.file_id, fingerprint, upload, inspection.encoder.vocab)
             _draw_found(inspection, found)
+            return replace(inspection, untrained=tuple(sorted(found.candidates)))
+    return inspection
 
 
 @cached(spinner="Reading the figures")
@@ -77,7 +83,8 @@ def _draw_found(inspection: Inspection, found: RowFigures) -> None:
     are = "looks" if n == 1 else "look"
     st.markdown(
         f"**{counted(n, 'token')}** of {len(found.ids):,} {are} as little trained as tokens that "
-        "are known to be unused. Whether the model can still use them, only the model can say."
+        "are known to be unused. Whether the model can still use them, only the model can say. "
+        "Press “Looks untrained” in the audit to see them in the table."
     )
     uses = None if inspection.audit is None else inspection.audit.uses
     if uses is not None:
