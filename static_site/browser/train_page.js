@@ -90,9 +90,10 @@ function showForm() {
   const sentence = part("size-sentence");
   sentence.replaceChildren();
   if (n >= 0) {
+    // "Up to": the text is counted only once it is trained on, and may have fewer pairs.
     sentence.append("Join the most frequent pair ");
-    addPart(sentence, "b", "", counted(n, "time"));
-    sentence.append(`: 256 bytes + ${given.special.length} special + ${counted(n, "merge")}.`);
+    addPart(sentence, "b", "", `up to ${counted(n, "time")}`);
+    sentence.append(`. Vocabulary size ${grouped(vocabSize)} = 256 bytes + ${given.special.length} special + room for ${grouped(n)}`);
   }
   const { first } = given;
   const address = withQuery(window.location.href, {

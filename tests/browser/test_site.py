@@ -161,6 +161,10 @@ def test_a_pasted_text_becomes_a_tokenizer_that_stays_until_it_is_deleted(
     page = fresh_context.new_page()
     page.goto(f"{address}/train.html")
     page.get_by_role("spinbutton", name="Vocabulary size").fill("700")
+    expect(page.locator("#size-sentence")).to_have_text(
+        "Join the most frequent pair up to 443 times. "
+        "Vocabulary size 700 = 256 bytes + 1 special + room for 443"
+    )
     train_on(page, TEXT)
     assert page.url == f"{address}/train.html?size=700"  # never the text
     # What is held out begins at a line.
@@ -262,7 +266,7 @@ def test_a_training_is_cancelled_and_one_that_was_interrupted_can_begin_again(
     fresh_context: BrowserContext, address: str
 ) -> None:
     page = fresh_context.new_page()
-    page.goto(f"{address}/train.html?size=16384&least=1")
+    page.goto(f"{address}/train.html?size=100000&least=1")
     page.evaluate(CANCEL_AT_A_MERGE)
     drawn = random.Random(1)
     words = ["".join(drawn.choices("abcdefghij", k=9)) for _ in range(60_000)]
