@@ -12,12 +12,29 @@ from benchmarks import corpora
 from benchmarks.encoding import timed
 from benchmarks.report import against, middle, seconds_against, table
 from bpe_core.errors import BpeError
-from bpe_core.formats import open_encoder
-from bpe_core.tokenizer import data_folder
+from bpe_core.formats import open_encoder, save
+from bpe_core.tokenizer import data_folder, gpt2
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 9
 _ENCODE = "import bpe_core; bpe_core.gpt2().encode('The quick brown fox')"
+_GPT2 = "import bpe_core; bpe_core.gpt2()"
+# These two print the ids if they are to be compared.
+_START_TO_IDS = """
+import sys
+import bpe_core
+ids = bpe_core.gpt2().encode_to_numpy(open(sys.argv[1], newline="").read())
+if len(sys.argv) > 2:
+    print(*ids)
+"""
+_GIGATOKEN = """
+import sys
+import gigatoken
+tokenizer = gigatoken.Tokenizer.from_json(open(sys.argv[2]).read())
+ids = tokenizer.encode(open(sys.argv[1], newline="").read())
+if len(sys.argv) > 3:
+    print(*ids)
+"""
 _ENCODE_FILE = """
 import sys
 import bpe_core
@@ -87,7 +104,12 @@ def cold_starts(folder: Path | None) -> list[str]:
         rows.append([*row, f"{tool} {middle([theirs for _, theirs in pairs]):.3f} s", shown])
 
     row("Python itself", None, [python, "-c", ""])
-    row("`import bpe_core`", 0.08, [python, "-c", "import bpe_core"])
+    only_import = [python, "-c", "import bpe_core"]
+    row("`import bpe_core`", 0.08, only_import)
+    opening = middle([_whole([python, "-c", _GPT2]) - _whole(only_import) for _ in range(ROUNDS)])
+    rows.append(
+        ["`gpt2()` after that", f"{opening:.3f} s", "", seconds_against(opening, 0.02), "", ""]
+    )
     with tempfile.TemporaryDirectory() as scratch:
         merges = str(data_folder() / "vocab.bpe")
         theirs = [python, "-c", _TIKTOKEN, merges, str(Path(merges).with_name("encoder.json"))]
@@ -105,6 +127,14 @@ def cold_starts(folder: Path | None) -> list[str]:
             theirs = [python, "-c", _TOKENIZERS, str(path), size, out]
             name = f"train {n_bytes // 1000:,} kB to {vocab_size:,}"
             row(name, goal, [*mine, "--out", out], ("tokenizers", theirs, most))
+        save(gpt2(), out, format="huggingface")
+        mine, theirs = (
+            [python, "-c", _START_TO_IDS, str(path)],
+            [python, "-c", _GIGATOKEN, str(path), out],
+        )
+        if _run([*mine, "ids"]).split() != _run([*theirs, "ids"]).split():
+            raise SystemExit("The ids of gigatoken differ, so nothing is timed.")
+        row("start to ids of 1 MB, GPT-2", None, mine, ("gigatoken", theirs, 1.1))
         first_calls = _first_calls(path)
         by_library, by_numba = _megabytes(path), _megabytes(path, BPE_KERNELS="numba")
         compiling = _whole([python, "-m", "bpe_core.kernels.compiling"], NUMBA_CACHE_DIR=scratch)
