@@ -1,6 +1,6 @@
 // The engine of the browser, gpt-tokenizer and tokenizers.js, in Node or in a page: does what `browser.py` asks.
 
-import { Engine } from "../static_site/browser/engine/engine.js";
+import { connect } from "../static_site/browser/engine/engine.js";
 import serve from "../static_site/browser/engine/worker.js";
 
 const IS_NODE = typeof process !== "undefined";
@@ -12,7 +12,7 @@ const PLAIN = { allowedSpecial: new Set(), disallowedSpecial: new Set() };
 export async function begin(address, packages) {
   const read = async (/** @type {string} */ name) => new Uint8Array(await (await fetch(`${address}/${name}`)).arrayBuffer());
   const readText = async (/** @type {string} */ name) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(await read(name));
-  const engine = await Engine.start(port(address), await read("kernels.wasm"), JSON.parse(await readText("data.json")));
+  const engine = await connect(port(address), await read("kernels.wasm"), JSON.parse(await readText("data.json")));
   let text = "";
   /** @type {ArrayLike<number>} */
   let found = [];

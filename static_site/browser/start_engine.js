@@ -1,7 +1,7 @@
 // Starts the engine for a page, in a worker that is made of stored data: a page that was opened from a folder
 // may load no other files.
 
-import { Engine } from "./engine/engine.js";
+import { connect } from "./engine/engine.js";
 import { loadData } from "./stored_data.js";
 
 /** Return the engine, ready to train and to encode. Throws an Error with a sentence if this browser cannot run it. */
@@ -20,6 +20,6 @@ export async function startEngine() {
     throw new Error(blocked);
   }
   const failed = /** @type {Promise<never>} */ (new Promise((_, reject) => worker.addEventListener("error", () => reject(new Error(blocked)))));
-  const started = Engine.start(worker, /** @type {BufferSource} */ (wasm), JSON.parse(new TextDecoder().decode(data)));
+  const started = connect(worker, /** @type {BufferSource} */ (wasm), JSON.parse(new TextDecoder().decode(data)));
   return Promise.race([failed, started]);
 }

@@ -12,11 +12,11 @@ import { draw, nextTask } from "./stage.js";
 import { startEngine } from "./start_engine.js";
 import { loadData } from "./stored_data.js";
 
-/** @import { Engine, Opened } from "./engine/engine.js"
+/** @import { Engine } from "./engine/engine.js"
     @import { KeptRun } from "./own_run/kept.js" */
 
 /** A tokenizer to choose: its name in the address, none if a link cannot hold it, and what opens it.
-    @typedef {{ id: string, name: string, code: string, linked: boolean, open: (engine: Engine) => Promise<Opened> }} Choice */
+    @typedef {{ id: string, name: string, code: string, linked: boolean, open: (engine: Engine) => ReturnType<Engine["open"]> }} Choice */
 
 /** @type {{ text: string, max_length: number, max_in_address: number, limits: { pasted: number, edited: number, bytes: number, sent: number },
       choices: Pick<Choice, "id" | "name" | "code">[] }} */
@@ -41,7 +41,7 @@ const choices = given.choices.map((each) => ({
     return engine.open({ packed: /** @type {ArrayBuffer} */ (packed.buffer) });
   },
 }));
-/** @type {Map<Choice, Promise<{ engine: Engine, opened: Opened }>>} */
+/** @type {Map<Choice, Promise<{ engine: Engine, opened: Awaited<ReturnType<Engine["open"]>> }>>} */
 const tokenizers = new Map();
 /** @type {Promise<Engine> | undefined} */
 let started;

@@ -23,13 +23,13 @@ SCRIPTS = ROOT / "static_site" / "browser"
 PAGE = """<!doctype html><meta charset="utf-8"><title>Engine</title>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self' POLICY
 'wasm-unsafe-eval'"><script src="page.js"></script>"""
-ENTRY = """import { Engine } from "PLACE/engine/engine.js";
+ENTRY = """import { connect } from "PLACE/engine/engine.js";
 import serve from "PLACE/engine/worker.js";
 
-globalThis.parts = { Engine, serve };
+globalThis.parts = { connect, serve };
 """
 ASK = """async ({ wasm, data, text, inWorker }) => {
-  const { Engine, serve } = globalThis.parts;
+  const { connect, serve } = globalThis.parts;
   const { port1, port2 } = new MessageChannel();
   if (!inWorker) {
     serve(port1);
@@ -37,7 +37,7 @@ ASK = """async ({ wasm, data, text, inWorker }) => {
   }
   const port = inWorker ? new Worker("engine-worker.js") : port2;
   const bytes = Uint8Array.from(atob(wasm), (character) => character.charCodeAt(0));
-  const engine = await Engine.start(port, bytes, JSON.parse(data));
+  const engine = await connect(port, bytes, JSON.parse(data));
   const documents = [new TextEncoder().encode(text)];
   let nReports = 0;
   const run = await engine.train({ documents, vocabSize: 1000, cut: "o200k" }, () => nReports++);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Engine } from "../../static_site/browser/engine/engine.js";
+import { engineAt } from "../../static_site/browser/engine/engine.js";
 import { packMerges, packRun } from "../../static_site/browser/engine/replay.js";
 import serve from "../../static_site/browser/engine/worker.js";
 import { blockStarts, openingStep, stopSentence } from "../../static_site/browser/own_run/replaying.js";
@@ -110,7 +110,7 @@ test("about 8 % of a text is held out, at a line or a word, and whole documents 
 
 test("a computation that stops tells what waits for it, and what asks later", async () => {
   const worker = Object.assign(new EventTarget(), { postMessage() {} });
-  const engine = new Engine(worker);
+  const engine = engineAt(worker);
   const waiting = [engine.encode(1, "hug"), engine.count(1, ["hug"])];
   worker.dispatchEvent(new Event("error"));
   for (const asked of [...waiting, engine.encode(1, "hug")]) await assert.rejects(asked, /The computation stopped/);
@@ -121,7 +121,7 @@ test("the messages of a run are moved to the page", async () => {
   const port = new EventTarget();
   const posted = new Promise((resolve) => (port.postMessage = (...given) => resolve(given)));
   serve(port);
-  port.dispatchEvent(new MessageEvent("message", { data: { id: 1, task: "packMerges", given: { run, start: 0, stop: 1, player: "own" } } }));
+  port.dispatchEvent(new MessageEvent("message", { data: { id: 1, task: "packMerges", given: [run, 0, 1, "own"] } }));
   const [{ result }, moved] = await posted;
   assert.ok(moved.length === 1 && moved[0] === result.buffer);
 });

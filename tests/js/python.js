@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Engine } from "../../static_site/browser/engine/engine.js";
+import { connect } from "../../static_site/browser/engine/engine.js";
 import serve from "../../static_site/browser/engine/worker.js";
 
 const PYTHON = ".venv/bin/python";
@@ -54,7 +54,7 @@ export async function engineInNode(data) {
   serve(port1);
   port1.start();
   port1.unref();
-  const engine = await Engine.start(port2, wasmKernels(), JSON.parse(data));
+  const engine = await connect(port2, wasmKernels(), JSON.parse(data));
   port2.unref();
   return engine;
 }

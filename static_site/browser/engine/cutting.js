@@ -10,22 +10,15 @@
     @property {boolean} before_space_only Whether a text is cut safely only before a space.
     @property {unknown} pre_tokenizer What a tokenizer.json says of this cut. */
 
-/** @typedef {object} EngineData What `engine_data.py` writes.
+/** @typedef {object} Tables
     @property {number[]} classes Each run of code points of one class: how many there are, and the class.
     @property {Record<string, ScannerData>} scanners
     @property {string} changing A pattern of the parts of a text that a normal form of Unicode may change.
-    @property {Record<string, string>} cuts The name of each cut, by its steps in a tokenizer.json.
-    @property {number} ROOM
-    @property {number} SCAN_UP_TO
-    @property {number} PAIR_ROW
-    @property {number} NARROW_ROW
-    @property {number} WORD_ROW
-    @property {number} MAX_ROWS
-    @property {number} LONG_WORD
-    @property {number} SLACK
-    @property {number} FIRST_SYMBOL
-    @property {number} ENTRY
-    @property {number} CELLS */
+    @property {Record<string, string>} cuts The name of each cut, by its steps in a tokenizer.json. */
+
+/** @typedef {"ROOM" | "SCAN_UP_TO" | "PAIR_ROW" | "NARROW_ROW" | "WORD_ROW" | "MAX_ROWS" | "LONG_WORD" | "SLACK" | "FIRST_SYMBOL" | "ENTRY" | "CELLS"} Size */
+
+/** @typedef {Tables & Record<Size, number>} EngineData What `engine_data.py` writes. */
 
 export class Cut {
   #memory;

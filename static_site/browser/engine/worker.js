@@ -1,4 +1,4 @@
-// The engine in a Web Worker: it answers the messages of `engine.js`.
+// The engine in a Web Worker: it does the tasks that `engine.js` asks for.
 
 import { TokenPacker } from "../pack_tokens.js";
 import { Cut } from "./cutting.js";
@@ -8,83 +8,110 @@ import { packMerges, packRun } from "./replay.js";
 import { readTokenizerJson, tableOfRun, unpackTokenizer, writeTokenizerJson } from "./tokenizer_file.js";
 import { train } from "./training.js";
 
-/** @import { EngineData } from "./cutting.js" */
+/** @import { EngineData } from "./cutting.js"
+    @import { Progress, Run, TrainingOptions } from "./training.js" */
 
-/** Answer the messages that arrive at a port. The first brings the compiled kernels and the tables of cuts.
-    @param {{ addEventListener: any, postMessage: any }} port */
-export default function serve(port) {
+/** @typedef {ReturnType<typeof makeTasks>} Tasks What a page can ask for. */
+
+/** Return the tasks of one engine; `start` comes first. */
+function makeTasks() {
   /** @type {{ module: WebAssembly.Module, data: EngineData }} */
   let engine;
   /** @type {Map<number, { encoder: Encoder, memory: Memory, packer: TokenPacker }>} */
   const tokenizers = new Map();
+  let nOpened = 0;
   let isCancelled = false;
 
-  /** @type {Record<string, (given: any, id: number) => unknown>} */
-  const tasks = {
-    async start({ wasm, data }) {
+  /** @param {number} handle */
+  const find = (handle) => {
+    const found = tokenizers.get(handle);
+    if (!found) throw new Error("The tokenizer is closed.");
+    return found;
+  };
+
+  return {
+    /** @param {BufferSource} wasm
+        @param {EngineData} data */
+    async start(wasm, data) {
       engine = { module: await WebAssembly.compile(wasm), data };
     },
-    async train(options, id) {
+    /** Train a tokenizer; `onProgress` is called about every 20 ms.
+        @param {TrainingOptions} options
+        @param {(progress: Progress) => void} [onProgress] */
+    async train(options, onProgress = () => {}) {
       isCancelled = false;
-      const onProgress = (/** @type {unknown} */ progress) => port.postMessage({ id, progress });
-      const run = await train(new Memory(engine.module), engine.data, options, onProgress, async () => {
+      return train(new Memory(engine.module), engine.data, options, onProgress, async () => {
         await otherMessages();
         return isCancelled;
       });
-      return run;
     },
+    /** End the training that is running with the merges so far. */
     cancel() {
       isCancelled = true;
     },
-    open({ json, packed, run }, id) {
+    /** Open a tokenizer: the text of a tokenizer.json, what `packed_tokenizer` in `engine_data.py` wrote, or a run.
+        @param {{ json?: string, packed?: ArrayBuffer, run?: Run }} given */
+    open({ json = "", packed, run }) {
       const table = run ? tableOfRun(run) : packed ? unpackTokenizer(packed) : readTokenizerJson(json, engine.data);
       const memory = new Memory(engine.module);
       const encoder = new Encoder(memory, engine.data, new Cut(memory, engine.data, table.cut), table);
-      tokenizers.set(id, { encoder, memory, packer: new TokenPacker(table) });
+      const handle = (nOpened += 1);
+      tokenizers.set(handle, { encoder, memory, packer: new TokenPacker(table) });
       const { starts } = table.tokens;
       const vocabSize = starts.reduce((n, start, id) => n + Number(start < starts[id + 1]), 0);
-      return { handle: id, memory: memory.size, cut: table.cut, vocabSize, special: table.special };
+      return { handle, cut: table.cut, vocabSize, special: table.special };
     },
-    encode({ handle, text }) {
+    /** Return the ids of a text, and the bytes of memory that the tokenizer takes now.
+        @param {number} handle
+        @param {string} text */
+    encode(handle, text) {
       const { encoder, memory } = find(handle);
       return { ids: encoder.encode(text), memory: memory.size };
     },
-    place({ handle, text }) {
+    /** Return the tokens of a text and where they are in it.
+        @param {number} handle
+        @param {string} text */
+    place(handle, text) {
       return find(handle).encoder.place(text);
     },
-    show({ handle, text }) {
+    /** Return the tokens of a text, packed for the token view, and the text that they are of (see `Encoded`).
+        @param {number} handle
+        @param {string} text */
+    show(handle, text) {
       const { encoder, packer } = find(handle);
       const placed = encoder.place(text);
       return { text: placed.text, ...packer.pack(placed) };
     },
-    count({ handle, texts }) {
+    /** Return how many tokens each of some texts has.
+        @param {number} handle
+        @param {string[]} texts */
+    count(handle, texts) {
       const { encoder } = find(handle);
-      return Float64Array.from(texts, (/** @type {string} */ text) => encoder.encode(text).length);
+      return Float64Array.from(texts, (text) => encoder.encode(text).length);
     },
-    close({ handle }) {
+    /** Free a tokenizer's memory.
+        @param {number} handle */
+    close(handle) {
       tokenizers.delete(handle);
     },
-    packRun({ run, more }) {
-      return packRun(run, more);
-    },
-    packMerges({ run, start, stop, player }) {
-      return packMerges(run, start, stop, player);
-    },
-    write({ run }) {
+    packRun,
+    packMerges,
+    /** Return the file that the app would write.
+        @param {Run} run */
+    tokenizerJson(run) {
       return writeTokenizerJson(run, engine.data);
     },
   };
+}
 
-  /** @param {number} handle */
-  function find(handle) {
-    const found = tokenizers.get(handle);
-    if (!found) throw new Error("The tokenizer is closed.");
-    return found;
-  }
-
+/** Answer the messages that arrive at a port.
+    @param {{ addEventListener: any, postMessage: any }} port */
+export default function serve(port) {
+  /** @type {Record<string, (...given: any[]) => unknown>} */
+  const tasks = makeTasks();
   port.addEventListener("message", async (/** @type {MessageEvent} */ { data: { id, task, given } }) => {
     try {
-      const result = await tasks[task](given, id);
+      const result = await tasks[task](...given, (/** @type {unknown} */ progress) => port.postMessage({ id, progress }));
       port.postMessage({ id, result }, transferable(result));
     } catch (error) {
       port.postMessage({ id, error: String(/** @type {Error} */ (error).message) });
