@@ -31,7 +31,7 @@ from ui.shell import frame
 from ui.storage import is_stored
 
 _HEIGHT: Final = 320
-_TICKS_APART: Final = 0.16
+_TICKS_APART: Final = 0.1
 """How far two named sizes are apart at least, as a share of the axis, so that their names fit."""
 _COLUMNS: Final = {
     "tokenizer": ("Tokenizer", None, ""),
