@@ -14,7 +14,7 @@ from ui.pair_frequencies import (
     read_pair,
     shown_pair,
 )
-from ui.run import results
+from ui.run import run_figures
 from ui.shell import choose_part, frame, workspace
 from ui.storage import StoredRun
 
@@ -22,7 +22,7 @@ from ui.storage import StoredRun
 @fragment()
 def draw_merge(stored: StoredRun) -> None:
     step = choose_step(stored)
-    picture = results.pair_picture(stored.id, step)
+    picture = run_figures.pair_picture(stored.id, step)
     pair = shown_pair(stored, step)
     if picture.top:
         draw_pictures(stored, picture, pair)

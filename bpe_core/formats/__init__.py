@@ -29,8 +29,8 @@ of Llama 2, Mistral 7B and Gemma: BPE over characters that writes spaces as ▁.
 Open `opening` first: it takes files in memory, and opens those that another library runs, and a
 stranger's large ones, in another process, which answers with the description. `open_encoder` takes
 a path or a published name. `folder_files` also chooses the format to write, and `sidecars` reads
-the small files next to a vocabulary, and knows what each class of transformers does.
-`checking` holds the code that loads each format in the libraries that read it (`readers`), and runs
+the small files next to a vocabulary, and knows what each class of transformers does. `checking`
+holds the code that loads each format in the libraries that read it (`reading_libraries`), and runs
 it to check that they give the same ids (`opened_elsewhere`).
 
 `run_archive` saves a whole run. `training_note` is the note next to a tokenizer on its training.
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         opens_in,
     )
     from bpe_core.formats.checking.probe import make_probe
-    from bpe_core.formats.checking.readers import find_reader, tiktoken_pattern
+    from bpe_core.formats.checking.reading_libraries import find_reader, tiktoken_pattern
     from bpe_core.formats.description import check_not_overruled
     from bpe_core.formats.folder_files import (
         DEFAULT,

@@ -3,9 +3,9 @@
 In: a folder, a `.safetensors` file, or a model of the hub by its name. Out: the tokens that the
 model hardly learned, or a model's folder with rows for an adapted tokenizer.
 
-Open `tensors` first: the two tensors, read in blocks of rows. `hub_rows` downloads these two, and
-nothing else of a model. `untrained_rows` measures rows against those of known-unused tokens, and
-`fitting` writes rows for an adapted tokenizer, and `transplanting` finds first rows by a donor's.
+Open `tensors` first: the two tensors, read in blocks of rows, or downloaded, and nothing else of a
+model. `untrained_rows` measures rows against those of known-unused tokens, and `fitting` writes
+rows for an adapted tokenizer, the first of them by those of a donor.
 """
 
 from typing import TYPE_CHECKING

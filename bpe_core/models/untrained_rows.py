@@ -31,8 +31,7 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import open_encoder
-from bpe_core.models.hub_rows import model_rows
-from bpe_core.models.tensors import Rows
+from bpe_core.models.tensors import Rows, model_rows
 from bpe_core.types import read_only
 from bpe_core.unicode import are_whole_characters, list_entries, to_printable
 from bpe_core.vocabulary import find_unreachable

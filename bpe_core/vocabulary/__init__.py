@@ -3,7 +3,7 @@
 In: a tokenizer, and for some questions a run or a corpus. Out: its tokens as a searchable table,
 two trees, an audit, the training lines behind a token, or a smaller tokenizer.
 
-Open `table` first, which has both trees too. `auditing` finds unused tokens and removes them,
+Open `token_table` first, which has both trees too. `auditing` finds unused tokens and removes them,
 `reachability` finds those that no text encodes to, and `provenance` finds the training lines.
 `mixtures` infers from the order of the merges what the tokenizer was trained on.
 """
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         TokenChains,
         find_unreachable,
     )
-    from bpe_core.vocabulary.table import (
+    from bpe_core.vocabulary.token_table import (
         Derivations,
         PrefixTree,
         Query,

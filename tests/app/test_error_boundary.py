@@ -12,7 +12,7 @@ from tests.app.pages import OpenApp, errors, picker_label
 from tests.app.stored import store_hugs
 from tests.app_pages import PAGES, PAGES_OF_A_RUN, START
 from tests.new_process import ROOT
-from ui.run import results
+from ui.run import run_figures
 from ui.shell import frame, open_run
 
 # Joined from two parts, because the log quotes the source line that raised.
@@ -127,7 +127,7 @@ def test_a_part_that_fails_leaves_the_rest_of_its_page_working(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(results, "run_curves", fail)
+        patch.setattr(run_figures, "run_curves", fail)
         app = open_app("pair_frequencies", part="How large?")
         assert errors(app).startswith(
             "This part of the page stopped because of an error in the app"

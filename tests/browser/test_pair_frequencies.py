@@ -22,7 +22,7 @@ from tests.browser.helpers import (
 )
 from tests.browser.training import choose
 from ui.look import token_label
-from ui.run.results import N_TOP_PAIRS
+from ui.run.run_figures import N_TOP_PAIRS
 from ui.storage import SAMPLE_RUN_ID, load_run
 
 POSITION_AT = """(surface, [across, down]) => {

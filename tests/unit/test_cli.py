@@ -19,7 +19,7 @@ from bpe_core.cli import commands, sources, support
 from bpe_core.corpus import load_sample, parallel_texts
 from bpe_core.formats import dumps, folder_files, load
 from bpe_core.formats.checking import opened_elsewhere
-from bpe_core.formats.checking.readers import Reader
+from bpe_core.formats.checking.reading_libraries import Reader
 from tests.commands import run, succeed
 from tests.new_process import run_python
 from tests.plurals import ONE_OF_MANY

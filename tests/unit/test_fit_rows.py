@@ -17,7 +17,7 @@ import bpe_core as bpe
 from bpe_core.adapting import Adapted, trace_ids
 from bpe_core.cli import main
 from bpe_core.formats import TOKENIZER_FILES, dumps, row_files, write_files
-from bpe_core.models import Recipe, tensors, transplanting
+from bpe_core.models import Recipe, fitting, tensors
 from bpe_core.types import Format
 
 TEXT = bpe.Corpus.from_text("hug hugs hugging the big bugs " * 20)
@@ -165,7 +165,7 @@ def test_rows_by_a_donor_are_those_of_matching_pursuit_written_out(
     tied: bool, donor_tied: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tensors, "BLOCK_BYTES", 4 * 5 * 40)
-    monkeypatch.setattr(transplanting, "_MAX_BYTES", 4 * 5 * 3 * 2)
+    monkeypatch.setattr(fitting, "_MAX_BYTES", 4 * 5 * 3 * 2)
     old = make_model(tmp_path / "model", n_rows=270, tied=tied, sharded=False)
     theirs = make_donor(tmp_path / "donor", tied=donor_tied)
     source = write_adapted(tmp_path / "adapted", EXTENDED)
@@ -200,7 +200,7 @@ def test_a_row_that_shared_rows_add_up_to_is_found_exactly(tmp_path: Path) -> No
     save_file({INPUT: rows}, tmp_path / "model.safetensors")
     found = tensors.open_rows(tmp_path).input
     allowed = np.arange(40) < 38
-    chosen, weights = transplanting.pursue(found, allowed, rows[39:], 8)
+    chosen, weights = fitting.pursue(found, allowed, rows[39:], 8)
     sums = np.zeros(40)
     sums[chosen[0]] = weights[0]
     assert np.allclose(sums[[4, 30]], [2, -1], atol=1e-3)
@@ -210,7 +210,7 @@ def test_a_row_that_shared_rows_add_up_to_is_found_exactly(tmp_path: Path) -> No
     # The same rows by the ids that the base has for them; 38 and 39 are new there.
     base_ids = {place: 1_000 - place for place in range(38)}
     targets = {5_000: 39, 6_000: 38}
-    combined = transplanting.combine_shared(found, targets, base_ids, 8, lambda _, __, ___: None)
+    combined = fitting.combine_shared(found, targets, base_ids, 8, lambda _, __, ___: None)
     assert [*combined] == [5_000, 6_000]
     for id, expected in (5_000, {4: 2, 30: -1}), (6_000, {4: 1}):
         its = dict(zip(combined[id].ids.tolist(), combined[id].weights.tolist(), strict=True))

@@ -23,7 +23,7 @@ from bpe_core.formats import (
 from bpe_core.formats.checking import opened_elsewhere
 from bpe_core.formats.checking.opened_elsewhere import TrialError, compare_ids, ids_by_lines
 from bpe_core.formats.checking.probe import PROBE, Probe, encodable
-from bpe_core.formats.checking.readers import READERS, Reader, literal
+from bpe_core.formats.checking.reading_libraries import READERS, Reader, literal
 from bpe_core.formats.folder_files import FORMATS
 from bpe_core.published import CATALOGUE
 from bpe_core.types import Format

@@ -24,7 +24,7 @@ from ui.pair_frequencies.pair_life import (
     pairs_csv,
     run_csv,
 )
-from ui.run import results
+from ui.run import run_figures
 from ui.storage import SAMPLE_RUN_ID, load_run
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
@@ -211,7 +211,7 @@ def test_no_label_in_the_csv_starts_a_formula(tokens):
 
 def test_the_csv_of_a_run_has_a_line_for_each_number_of_merges():
     stored = load_run(SAMPLE_RUN_ID)
-    curves, tokens = results.run_curves(SAMPLE_RUN_ID), stored.run.tokens_after
+    curves, tokens = run_figures.run_curves(SAMPLE_RUN_ID), stored.run.tokens_after
     rows = read_csv(run_csv(curves, tokens))
     assert [int(row["tokens in the corpus"]) for row in rows] == tokens.tolist()
     assert [int(row["vocabulary size"]) for row in rows] == curves.vocab_size.tolist()

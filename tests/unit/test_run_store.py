@@ -28,7 +28,7 @@ from bpe_core.files.store import MANIFEST
 from bpe_core.formats import run_archive
 from ui.host import server_cache
 from ui.look import RunName
-from ui.run import results
+from ui.run import run_figures
 from ui.storage import (
     DAYS_KEPT_UNOPENED,
     SAMPLE_RUN_ID,
@@ -294,7 +294,7 @@ def test_a_run_keeps_its_held_out_text_even_if_counting_it_was_cancelled() -> No
     stored = load_run(store_run(Trained("Hugs", hugs(), held_out), should_stop=lambda: True))
     assert stored.held_out == held_out
     assert stored.held_out_tokens_after is None
-    assert results.run_curves(stored.id).held_out is None
+    assert run_figures.run_curves(stored.id).held_out is None
 
 
 def age(path: Path, *, days: float) -> None:
@@ -380,7 +380,7 @@ def test_sweeping_a_missing_store_does_nothing(store: Path) -> None:
 
 
 def test_the_curves_shared_by_all_sessions_are_read_only() -> None:
-    curves = results.run_curves(SAMPLE_RUN_ID)
+    curves = run_figures.run_curves(SAMPLE_RUN_ID)
     arrays = [
         value
         for field in fields(curves)

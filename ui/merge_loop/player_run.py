@@ -33,7 +33,7 @@ from bpe_core.views import (
 from ui.components import merge_player
 from ui.host import cached
 from ui.look import counted, plain_text
-from ui.run import results
+from ui.run import run_figures
 from ui.storage import StoredRun, load_run
 
 _FOLDER = Path(merge_player.__file__).parent
@@ -229,7 +229,7 @@ def _starts(run_id: str) -> list[int]:
 
 
 def _packed(run_id: str, starts: Sequence[int]) -> bytes:
-    opening = results.opening_step(run_id)
+    opening = run_figures.opening_step(run_id)
     stored = load_run(run_id)
     player = player_key(run_id)
     end = find_end(stored)

@@ -44,7 +44,7 @@ from ui.run import (
     draw_title,
     offer_csv,
     offer_pictures,
-    results,
+    run_figures,
 )
 from ui.shell import frame, workspace
 from ui.storage import StoredRun
@@ -367,7 +367,7 @@ def shown_pair(stored: StoredRun, step: int) -> Pair | None:
     Returns None if no pair is chosen and none is left.
     """
     chosen = read_pair(stored)
-    return results.pair_to_follow(stored.id, step) if chosen is None else chosen
+    return run_figures.pair_to_follow(stored.id, step) if chosen is None else chosen
 
 
 def choose_pair(pair: Pair) -> None:
@@ -377,7 +377,7 @@ def choose_pair(pair: Pair) -> None:
 
 def draw_life(stored: StoredRun, step: int, pair: Pair) -> None:
     """Draw the life of a pair, fields to choose another, and links onward."""
-    picture = results.pair_life(stored.id, pair)
+    picture = run_figures.pair_life(stored.id, pair)
     with st.container(horizontal=True, vertical_alignment="bottom", key="life_heading"):
         with st.container(gap="xsmall", width="content"):
             st.header("One pair’s life", anchor=False)
@@ -398,11 +398,11 @@ def draw_life(stored: StoredRun, step: int, pair: Pair) -> None:
 
 def _has_other_merge(stored: StoredRun, step: int, pair: Pair) -> bool:
     """Return True if the page chose a pair that is not the next merge's."""
-    top = results.pair_picture(stored.id, step).top
+    top = run_figures.pair_picture(stored.id, step).top
     return read_pair(stored) is None and pair != (top[0].left, top[0].right)
 
 
-def _draw_place(stored: StoredRun, picture: results.LifePicture, step: int) -> None:
+def _draw_place(stored: StoredRun, picture: run_figures.LifePicture, step: int) -> None:
     """Draw the place in the run of a life too short for curves."""
     n_merges = len(stored.run.merges)
     if not n_merges:
@@ -426,7 +426,7 @@ def _draw_place(stored: StoredRun, picture: results.LifePicture, step: int) -> N
     )
 
 
-def _draw_curves(stored: StoredRun, picture: results.LifePicture, step: int) -> None:
+def _draw_curves(stored: StoredRun, picture: run_figures.LifePicture, step: int) -> None:
     life = picture.life
     columns = st.columns(2, gap="large")
     curves = (
@@ -465,7 +465,7 @@ def _draw_curves(stored: StoredRun, picture: results.LifePicture, step: int) -> 
             )
 
 
-def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:
+def _draw_way_onward(stored: StoredRun, picture: run_figures.LifePicture) -> None:
     left, right = picture.pair
     with st.container(horizontal=True, vertical_alignment="center"):
         stem = f"{file_stem(stored.title)}-pair-{left}-{right}"
@@ -491,7 +491,7 @@ def _draw_way_onward(stored: StoredRun, picture: results.LifePicture) -> None:
             )
 
 
-def _list_charts(stored: StoredRun, picture: results.LifePicture) -> Sequence[tuple[str, str]]:
+def _list_charts(stored: StoredRun, picture: run_figures.LifePicture) -> Sequence[tuple[str, str]]:
     """Return the keys of the charts drawn for a life, and what each shows."""
     if picture.life.span is None:
         return ()

@@ -55,8 +55,8 @@ from ui.run import (
     draw_title,
     offer_csv,
     offer_pictures,
-    results,
     rows_of_cuts,
+    run_figures,
 )
 from ui.shell import frame, workspace
 from ui.storage import StoredRun, divide, load_run
@@ -193,7 +193,7 @@ _count_tokens = cached(spinner="Counting GPT-2’s tokens")(count_tokens)
 @fragment()
 def draw_vocabulary_size(stored: StoredRun) -> None:
     """Draw bytes per token over merges, a slider that cuts the run, and what the cut costs."""
-    curves = results.run_curves(stored.id)
+    curves = run_figures.run_curves(stored.id)
     n_merges = len(stored.run.merges)
     other: OtherText | None = None
     key, usual = f"merges_kept_{stored.id}", n_merges * _FIRST_CUT_PERCENT // 100
@@ -267,7 +267,7 @@ def _held_out_words(stored: StoredRun, other: OtherText | None) -> tuple[str, st
     return _HELD_OUT, "held-out", missing
 
 
-def _draw_cut(curves: results.RunCurves, kept: int, words: tuple[str, str, str]) -> None:
+def _draw_cut(curves: run_figures.RunCurves, kept: int, words: tuple[str, str, str]) -> None:
     name, short, missing = words
     measured = curves.training if curves.held_out is None else curves.held_out
     further, gain = further_gain(measured, kept)

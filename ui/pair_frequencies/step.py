@@ -47,7 +47,7 @@ from ui.pair_frequencies.pair_life import (
     pairs_csv,
     run_csv,
 )
-from ui.run import draw_title, first_step, keep_step, offer_csv, offer_pictures, results
+from ui.run import draw_title, first_step, keep_step, offer_csv, offer_pictures, run_figures
 from ui.shell import frame, workspace
 from ui.storage import StoredRun
 
@@ -252,7 +252,7 @@ def choose_step(stored: StoredRun) -> int:
     return step
 
 
-def draw_pictures(stored: StoredRun, picture: results.PairPicture, pair: Pair | None) -> None:
+def draw_pictures(stored: StoredRun, picture: run_figures.PairPicture, pair: Pair | None) -> None:
     """Draw the pairs of a step; `pair` is the one whose life is shown below."""
     # Columns would stay side by side on a tablet, too narrow for the labels.
     pictures = st.grid(3, min_column_width=NARROWEST, gap="large")
@@ -276,8 +276,8 @@ def draw_pictures(stored: StoredRun, picture: results.PairPicture, pair: Pair | 
     _draw_table(stored, picture, f"{stem}.csv", files)
 
 
-def _draw_bars(stored: StoredRun, picture: results.PairPicture) -> str:
-    vocab, top = stored.run.tokenizer.vocab, picture.top[: results.N_TOP_PAIRS]
+def _draw_bars(stored: StoredRun, picture: run_figures.PairPicture) -> str:
+    vocab, top = stored.run.tokenizer.vocab, picture.top[: run_figures.N_TOP_PAIRS]
     draw_title("Most frequent", "Click a bar to open its merge.", help=tooltip("Tie"))
     event = st.plotly_chart(
         top_pair_bars(
@@ -300,7 +300,7 @@ def _draw_bars(stored: StoredRun, picture: results.PairPicture) -> str:
     return key
 
 
-def _draw_matrix(stored: StoredRun, picture: results.PairPicture, pair: Pair | None) -> str:
+def _draw_matrix(stored: StoredRun, picture: run_figures.PairPicture, pair: Pair | None) -> str:
     vocab, matrix = stored.run.tokenizer.vocab, picture.matrix
     ends = picture.step == len(stored.run.merges)
     draw_title(
@@ -326,7 +326,7 @@ def _draw_matrix(stored: StoredRun, picture: results.PairPicture, pair: Pair | N
     return key
 
 
-def _draw_ranks(stored: StoredRun, picture: results.PairPicture) -> None:
+def _draw_ranks(stored: StoredRun, picture: run_figures.PairPicture) -> None:
     curve = picture.curve
     pairs = counted(curve.n_pairs, "pair")
     draw_title("Rank and frequency", f"{pairs}; {curve.n_once:,} of them once.")
@@ -348,13 +348,13 @@ def _draw_ranks(stored: StoredRun, picture: results.PairPicture) -> None:
 
 
 def _draw_table(
-    stored: StoredRun, picture: results.PairPicture, csv_name: str, pictures: list[ChartPicture]
+    stored: StoredRun, picture: run_figures.PairPicture, csv_name: str, pictures: list[ChartPicture]
 ) -> None:
     vocab = stored.run.tokenizer.vocab
     with st.container(horizontal=True, vertical_alignment="center"):
         as_table = st.toggle("Show as table", key="as_table")
         offer_csv(
-            lambda: pairs_csv(*results.all_pairs(stored.id, picture.step)),
+            lambda: pairs_csv(*run_figures.all_pairs(stored.id, picture.step)),
             csv_name,
             key="pairs_csv",
             help=PAIRS_CSV_SAYS,
@@ -377,26 +377,26 @@ def _draw_table(
         )
 
 
-def _choose_place(key: str, picture: results.PairPicture) -> None:
+def _choose_place(key: str, picture: run_figures.PairPicture) -> None:
     for place in workspace.selected_points(key):
         left, right, _ = picture.top[place]
         choose_pair((left, right))
 
 
-def _choose_row(key: str, picture: results.PairPicture) -> None:
+def _choose_row(key: str, picture: run_figures.PairPicture) -> None:
     for place in workspace.selected_rows(key):
         left, right, _ = picture.top[place]
         choose_pair((left, right))
 
 
-def _choose_cell(key: str, picture: results.PairPicture) -> None:
+def _choose_cell(key: str, picture: run_figures.PairPicture) -> None:
     matrix = picture.matrix
     for place in workspace.selected_points(key):
         row, column = divmod(place, len(matrix.right))
         choose_pair((matrix.left[row], matrix.right[column]))
 
 
-def _open_merge(stored: StoredRun, picture: results.PairPicture, place: int) -> None:
+def _open_merge(stored: StoredRun, picture: run_figures.PairPicture, place: int) -> None:
     pair = picture.top[place]
     rank = picture.merged_at.get((pair.left, pair.right))
     if rank is None:
@@ -409,7 +409,7 @@ def _open_merge(stored: StoredRun, picture: results.PairPicture, place: int) -> 
 
 def draw_whole_run(stored: StoredRun, step: int) -> None:
     """Draw two curves over all merges, with `step` marked on them."""
-    curves, theme = results.run_curves(stored.id), frame.theme_type()
+    curves, theme = run_figures.run_curves(stored.id), frame.theme_type()
     tokens, n_merges = stored.run.tokens_after, len(stored.run.merges)
     st.header("Over the whole run", anchor=False)
     winners, lengths = st.columns(2, gap="large")

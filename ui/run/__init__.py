@@ -3,8 +3,8 @@
 In: a run's id, or a corpus before training. Out: curves and tables, computed once and cached,
 and the tokenizer's files for download.
 
-Open `results` first. `corpus_summary` describes a corpus, and `page_parts` draws what pages share:
-figures, downloads, and the training that a visitor waits for.
+Open `run_figures` first. `corpus_summary` describes a corpus, and `page_parts` draws what pages
+share: figures, downloads, and the training that a visitor waits for.
 """
 
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from ui.run import corpus_summary, results
+    from ui.run import corpus_summary, run_figures
     from ui.run.corpus_summary import (
         MAX_TABLES_DESCRIBED,
         AlikeTables,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         watch_training,
         zipped,
     )
-    from ui.run.results import (
+    from ui.run.run_figures import (
         LifePicture,
         RunCurves,
         first_step,

@@ -325,11 +325,11 @@ def _compute_what_train_shows() -> None:
 
 def _warm_up_merge_loop() -> None:
     from ui.merge_loop import player_run
-    from ui.run import results
+    from ui.run import run_figures
     from ui.storage import SAMPLE_RUN_ID
 
     player_run.player_run(SAMPLE_RUN_ID)
-    player_run.player_block(SAMPLE_RUN_ID, None, results.opening_step(SAMPLE_RUN_ID))
+    player_run.player_block(SAMPLE_RUN_ID, None, run_figures.opening_step(SAMPLE_RUN_ID))
 
 
 def _load_gpt2() -> None:

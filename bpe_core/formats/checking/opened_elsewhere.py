@@ -1,7 +1,7 @@
 """Check that the library a format is for opens the file and encodes as the tokenizer does.
 
-The check runs in another process the lines of code that users are shown, see `readers`. It
-compares the ids of a probe, in the library that the format is meant for or in another reader.
+The check runs in another process the lines of code that users are shown, see `reading_libraries`.
+It compares the ids of a probe, in the library that the format is meant for or in another reader.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Final
 from bpe_core.errors import ConfigError, FormatError, ProcessError
 from bpe_core.extras import needs_extra
 from bpe_core.formats.checking.probe import Probe
-from bpe_core.formats.checking.readers import (
+from bpe_core.formats.checking.reading_libraries import (
     READERS,
     find_reader,
     installed_version,

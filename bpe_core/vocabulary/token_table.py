@@ -26,7 +26,6 @@ from bpe_core.unicode import are_whole_characters, token_script
 if TYPE_CHECKING:
     from bpe_core.tokenizer import Encoder, Tokenizer
 
-
 SearchBy = Literal["text", "bytes", "regex"]
 SortBy = Literal["id", "length", "use"]
 Rows = NDArray[np.int64]
