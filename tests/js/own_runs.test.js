@@ -6,7 +6,7 @@ import { engineAt } from "../../static_site/browser/engine/engine.js";
 import { packMerges, packRun } from "../../static_site/browser/engine/replay.js";
 import serve from "../../static_site/browser/engine/worker.js";
 import { blockStarts, openingStep, stopSentence } from "../../static_site/browser/own_run/replaying.js";
-import { divide, readText } from "../../static_site/browser/own_run/own_text.js";
+import { divide, neededMemory, readText } from "../../static_site/browser/own_run/own_text.js";
 import { byHeartSentence, findInterval, judge, methodSentence, resultSentence, rivalRow } from "../../static_site/browser/own_run/verdict_words.js";
 import { decodeBase64, fromOwnRuns } from "./python.js";
 
@@ -106,6 +106,14 @@ test("about 8 % of a text is held out, at a line or a word, and whole documents 
   assert.deepEqual(divide(documents("a".repeat(900), "short")).heldOut, { texts: [], nBytes: 0, how: "", nDocuments: 0 });
   const many = divide(documents(...Array.from({ length: 50 }, (_, i) => `document ${i}\n`.repeat(20))));
   assert.deepEqual([many.heldOut.how, many.heldOut.nDocuments, many.training.length], ["documents", 4, 46]);
+});
+
+test("the memory that a text needs is not less than a tab took", () => {
+  for (const [megabytes, taken] of [[1, 105], [10, 161], [30, 167]]) {
+    const { needed, isMuch } = neededMemory(megabytes * 1e6);
+    assert.ok(needed >= taken * 1e6 && !isMuch);
+  }
+  assert.ok(neededMemory(50e6).isMuch);
 });
 
 test("a computation that stops tells what waits for it, and what asks later", async () => {
