@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from importlib import import_module
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
@@ -389,14 +389,31 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
     for alphabet in given["alphabets"]:
         if alphabet not in ALPHABETS:
             raise ConfigError(f"{alphabet!r:.60} is not an alphabet. Use {', '.join(ALPHABETS)}.")
-        for cut in given["pretokenizers"]:
-            for trainer in given["trainers"]:
-                joins_from = given["trainers"][trainer].get("superwords_from")
-                for size in given["vocab_sizes"]:
-                    # Rows of smaller sizes are refused one by one.
-                    least = joins_from if is_whole(joins_from) else size
-                    check_config(_config(given, cut, alphabet, trainer, max(size, least)))
+    _check_combinations(given)
     return given
+
+
+def _check_combinations(given: Mapping[str, Any]) -> None:
+    """Raise for a cut, alphabet or trainer that goes together with none of the others.
+
+    One that goes with some is refused where it does not, row by row.
+    """
+    fits: set[str] = set()
+    errors: dict[str, ConfigError] = {}
+    for ways in product(given["pretokenizers"], given["alphabets"], given["trainers"]):
+        joins_from = given["trainers"][ways[2]].get("superwords_from")
+        try:
+            for size in given["vocab_sizes"]:
+                # Rows of smaller sizes are refused one by one.
+                least = joins_from if is_whole(joins_from) else size
+                check_config(_config(given, *ways, max(size, least)))
+        except ConfigError as error:
+            errors |= {f"{place} {way}": error for place, way in enumerate(ways)}
+        else:
+            fits |= {f"{place} {way}" for place, way in enumerate(ways)}
+    for way, error in errors.items():
+        if way not in fits:
+            raise error
 
 
 def _checked_trainers(named: Any) -> dict[str, dict[str, Any]]:
@@ -666,7 +683,8 @@ def measure_training(
     try:
         run = train_largest(planned, texts, training, should_stop)
     except ConfigError as error:
-        when = f"Words join from {from_size:,} tokens on. " if from_size else ""
+        is_early = from_size and isinstance(error, VocabularyTooSmallError)
+        when = f"Words join from {from_size:,} tokens on. " if is_early else ""
         yield from ((size, {"refused": f"{when}{error}"}) for size in training.sizes)
         return
     seconds = time.perf_counter() - started

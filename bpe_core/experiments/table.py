@@ -81,6 +81,7 @@ CLEAR_SAVING: Final = 1.0
 
 _SMALL: Final = 0.1
 """Per cents below it are written with two decimal places, as their intervals are."""
+_MAX_NAMES: Final = 3
 _MANY_TIMES: Final = 10
 """Ratios above it are written without a decimal place."""
 
@@ -343,7 +344,9 @@ class Experiment:
 
     @property
     def refusals(self) -> list[str]:
-        """A sentence for the refused rows of each training: their sizes, and why not the largest.
+        """A sentence for each reason: the first trainings that it refuses, with the sizes.
+
+        Of the reasons of one training, that of its largest refused size is given.
 
         >>> import bpe_core as bpe
         >>> texts = [f"the bare bytes of text {n}" for n in range(40)]
@@ -355,11 +358,17 @@ class Experiment:
         for row in self.refused:
             of = tuple(value for key, value in row.settings.items() if key != "vocab_size")
             families.setdefault(of, []).append(row)
-        found: list[str] = []
+        named: dict[str, list[str]] = {}
         for rows in families.values():
             name, comma, _ = rows[-1].name.rpartition(", ")
             sizes = _and([row.name.rpartition(", ")[2] for row in rows])
-            found.append(f"{name}{comma}{sizes} tokens: {rows[-1].why}")
+            named.setdefault(rows[-1].why, []).append(f"{name}{comma}{sizes} tokens")
+        found: list[str] = []
+        for why, names in named.items():
+            # A list that hides one name would be as long with it.
+            n_shown = _MAX_NAMES if len(names) > _MAX_NAMES + 1 else len(names)
+            more = f" and {len(names) - n_shown:,} more" if n_shown < len(names) else ""
+            found.append(f"{'; '.join(names[:n_shown])}{more}: {why}")
         return found
 
     def to_dict(self) -> dict[str, Any]:

@@ -215,8 +215,8 @@ def test_what_the_page_does_not_take_is_said(
     (refused,) = [each for each in app.expander if "could not" in each.label]
     assert refused.label == "4 tokenizers could not be trained"
     reasons = " ".join(each.value for each in refused.markdown).replace("\\", "")
-    assert "gpt2, superwords, 512 tokens: Words join from 600 tokens on" in reasons
-    assert "parity, 512 tokens: Parity-aware training balances" in reasons
+    assert "gpt2, superwords, 512 tokens; cl100k, superwords, 512 tokens: Words join" in reasons
+    assert "cl100k, parity, 512 tokens: Parity-aware training balances" in reasons
     app.text_area(key="experiment_vetoes").set_value("regex:(").run()
     assert "Correct the veto" in app.error[0].value
     app.button_group(key="experiment_trainers").set_value(["plain"]).run()

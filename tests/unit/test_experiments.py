@@ -212,6 +212,27 @@ def test_languages_take_turns_or_weigh_more_and_tokens_are_removed_in_rows():
     assert fair.startswith("fair, 280 and 300 tokens: ")
     assert "Add a file for each other" in fair
     assert german.startswith("German, 280 and 300 tokens: No document, file or folder")
+    # So is what a cut cannot do, if the way to train goes with another one.
+    trainers = {"plain": {}, "long": {"superwords_from": 280}}
+    cuts = {"pretokenizers": ["gpt2", "whitespace"], "trainers": trainers, "parallel": []}
+    (sentence,) = bpe.experiment({**settings, **cuts}, one).refusals
+    assert sentence.startswith("whitespace, long, 280 and 300 tokens: Superwords hold the spaces")
+    with pytest.raises(bpe.ConfigError, match="Superwords hold the spaces"):
+        bpe.experiment({**settings, **cuts, "pretokenizers": ["whitespace"]}, one)
+    # A reason that many share is said once.
+    many = {"pretokenizers": ["gpt2", "cl100k", "o200k", "llama3", "qwen2", "tekken"]}
+    (sentence,) = bpe.experiment(
+        {"vocab_sizes": [99, 280], "held_out": 0.3, "parallel": [], **many}, {"mine": texts()}
+    ).refusals
+    assert sentence.startswith("gpt2, 99 tokens; cl100k, 99 tokens; o200k, 99 tokens and 3 more: A")
+    # Plain BPE is trained before ways that take longer.
+    order: list[str | None] = []
+    bpe.experiment(
+        {**settings, "parallel": [], "trainers": {"picky": {"picky": 0.6}, "plain": {}}},
+        {"mine": corpus},
+        on_run=lambda training, _, __: order.append(training.trainer),
+    )
+    assert order == ["plain", "plain", "picky", "picky"]
     with pytest.raises(bpe.ConfigError, match="Add a file for each other"):
         bpe.experiment({**settings, "trainers": {"fair": {"parity": True}}}, one)
 
