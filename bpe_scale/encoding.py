@@ -37,7 +37,7 @@ from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatEr
 from bpe_core.files import ARRAY_DAMAGE
 from bpe_core.formats import dumps, special_roles
 from bpe_core.kernels import n_threads
-from bpe_core.tokenizer import ChatReport, Encoder, Tokenizer, report_chats
+from bpe_core.tokenizer import ChatReport, Encoder, Tokenizer, find_own, report_chats
 from bpe_scale.encoded_folder import (
     NAME,
     OWN_NAME,
@@ -332,12 +332,12 @@ def encode_chats(
         delete_files(place, [file.name for each in shards.written for file in each.files])
         why = next((fault.example for fault in report.faults.values()), "There is none.")
         raise EmptyCorpusError(f"No conversation could be encoded. {why}")
-    is_own = isinstance(encoder, Tokenizer)
+    own = find_own(encoder)
     manifest = Manifest(
         format="parquet",
         dtype="<i4",
         tokenizer=TokenizerFacts(
-            encoder.fingerprint, encoder.vocab_size, _name_tokenizer("" if is_own else name)
+            encoder.fingerprint, encoder.vocab_size, _name_tokenizer(name if own is None else "")
         ),
         eos=None,
         pack=None,
@@ -356,8 +356,8 @@ def encode_chats(
         shards=shards.written,
         learned=report.learned,
     )
-    if is_own:
-        (data,) = dumps(encoder, "native").values()
+    if own is not None:
+        (data,) = dumps(own, "native").values()
         _write(place, TOKENIZER_NAME, data)
     _finish(place, manifest)
     if work is None:

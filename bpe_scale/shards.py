@@ -25,7 +25,7 @@ from bpe_core.errors import ArgumentTypeError, TokenizationError
 from bpe_core.formats import dumps, loads, open_plainest
 from bpe_core.kernels import wait_for_kernels, worth_waiting_for
 from bpe_core.pretokenizers import SCANNERS, Section, get_pretokenizer, sections
-from bpe_core.tokenizer import Encoded, Encoder, Tokenizer
+from bpe_core.tokenizer import Encoded, Encoder, Tokenizer, find_own
 from bpe_scale.documents import StretchReading
 from bpe_scale.encoded_folder import (
     TOKENIZER_NAME,
@@ -168,8 +168,8 @@ def _choose_way(
     encoder: Encoder, documents: _Documents, stretch: Stretch, n_threads: int | None
 ) -> tuple[Callable[[Iterator[Section]], Encoded], Iterator[Section]]:
     """Return a function that encodes sections, and the sections: by kernels if that is faster."""
-    if isinstance(encoder, Tokenizer):
-        kernels = encoder.encoder.kernels.worth(stretch.n_bytes)
+    if (own := find_own(encoder)) is not None:
+        kernels = own.encoder.kernels.worth(stretch.n_bytes)
         if kernels is not None and stretch.pretokenizer != "none":
             cut = partial(sections, pretokenizer=get_pretokenizer(stretch.pretokenizer))
             encode = partial(kernels.encode_sections, n_bytes=_RUN_BYTES, n_threads=n_threads)
@@ -318,9 +318,10 @@ def open_given(tokenizer: Tokenizer | str | os.PathLike[str]) -> tuple[Encoder, 
 
 def share_tokenizer(encoder: Encoder, path: str, folder: WorkFolder) -> SharedTokenizer:
     """Write a `Tokenizer` to the work folder; workers open other encoders by their path or name."""
-    shared = SharedTokenizer(encoder.fingerprint, "" if isinstance(encoder, Tokenizer) else path)
-    if isinstance(encoder, Tokenizer):
-        (data,) = dumps(encoder, "native").values()
+    own = find_own(encoder)
+    shared = SharedTokenizer(encoder.fingerprint, path if own is None else "")
+    if own is not None:
+        (data,) = dumps(own, "native").values()
         with folder.writing(_file_name(encoder.fingerprint)) as file:
             file.write(data)
     _opened.clear()

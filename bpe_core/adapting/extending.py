@@ -41,9 +41,10 @@ from bpe_core.runs import (
 from bpe_core.tokenizer import (
     MAX_FREE_IDS,
     Encoder,
-    NamedEncoder,
     Tokenizer,
     extended,
+    find_own,
+    named,
     to_encoder,
     with_changes,
 )
@@ -273,24 +274,24 @@ def extendable(tokenizer: Encoder | str | os.PathLike[str]) -> Tokenizer:
     """Return the tokenizer to adapt; raise `FormatError` if it cannot be adapted.
 
     >>> from bpe_core.tokenizer import gpt2
-    >>> extendable(NamedEncoder("GPT-2", gpt2())) == gpt2()
+    >>> extendable("gpt2") == gpt2()
     True
     """
-    name, why, encoder = "This tokenizer", "", to_encoder(tokenizer)
-    if isinstance(encoder, NamedEncoder):
-        name, why, encoder = encoder.name, encoder.provenance, encoder.encoder
+    opened = named(to_encoder(tokenizer), "This tokenizer")
+    name, why, encoder = opened.name, opened.provenance, opened.encoder
     if not isinstance(encoder, Encoder):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ArgumentTypeError(
             f"Expected a tokenizer to adapt, got {describe(encoder)}. bpe_core.load and "
             "bpe_core.open_encoder return one."
         )
-    merges = encoder.adaptable
-    if merges is not None and merges.table.removals:
+    own = find_own(opened)
+    if own is not None and own.table.removals:
         raise FormatError(
             f"{name} cannot be adapted: its training removed tokens again (PickyBPE), so it is "
             "more than a list of merges. Adapt another tokenizer, or train a new one."
         )
-    if merges is not None:
+    if own is not None:
+        merges = own.adaptable
         _check_ids(name, merges)
         return merges
     if encoder.model != "BPE":

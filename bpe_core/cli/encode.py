@@ -108,7 +108,7 @@ def encode(
       10339 ugs
     """
     from bpe_core.formats import IDS
-    from bpe_core.tokenizer import Tokenizer
+    from bpe_core.tokenizer import find_own
     from bpe_core.unicode import to_printable
 
     out = out or "-"
@@ -116,11 +116,8 @@ def encode(
     loaded = load_encoder(tokenizer, pretokenizer, special_tokens)
     text, allowed = read_text(file), "all" if allow_special else ()
     # Other libraries decide by themselves what happens to unknown symbols.
-    ids = (
-        loaded.encode(text, allowed, errors="skip")
-        if skip_unknown and isinstance(loaded, Tokenizer)
-        else loaded.encode(text, allowed)
-    )
+    own = find_own(loaded) if skip_unknown else None
+    ids = loaded.encode(text, allowed) if own is None else own.encode(text, allowed, errors="skip")
     if tokens:
         lines = [f"{id_} {to_printable(loaded.vocab[id_])}\n" for id_ in ids]
     else:
@@ -604,7 +601,7 @@ def encode_corpus(
       $ bpe encode-corpus notes.txt -t gpt2 --out tokens
       $ bpe encode-corpus notes.txt -t mine.json --pack 64 --format npy --out rows
     """
-    from bpe_core.tokenizer import Tokenizer
+    from bpe_core.tokenizer import find_own
     from bpe_scale import encode_corpus as encode_sources
     from bpe_scale import find_eos
 
@@ -615,7 +612,7 @@ def encode_corpus(
     workers.check()
     encoder = load_encoder(tokenizer, pretokenizer, special_tokens)
     # Other encoders are opened by name, by the workers too.
-    given = encoder if isinstance(encoder, Tokenizer) else tokenizer
+    given = find_own(encoder) or tokenizer
     ending = find_eos(encoder, None if eos == "none" else eos)
     end_token = ending.token if ending is not None else None
     if dry_run:

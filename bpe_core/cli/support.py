@@ -317,11 +317,11 @@ def load_encoder(name: str, pretokenizer: str | None, special_tokens: tuple[str,
 
 def load_merges(name: str, pretokenizer: str | None, special_tokens: tuple[str, ...]) -> Tokenizer:
     """Load a tokenizer whose merges bpe_core applies; raises FormatError for all others."""
-    from bpe_core.tokenizer import Tokenizer
+    from bpe_core.tokenizer import find_own
 
-    encoder = load_encoder(name, pretokenizer, special_tokens)
-    if isinstance(encoder, Tokenizer):
-        return encoder
+    own = find_own(load_encoder(name, pretokenizer, special_tokens))
+    if own is not None:
+        return own
     return load_tokenizer(name, pretokenizer, special_tokens)  # raises, and says why
 
 

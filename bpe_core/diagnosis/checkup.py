@@ -19,7 +19,7 @@ from bpe_core.checks import counted, is_whole
 from bpe_core.diagnosis.differences import diff, show_bytes
 from bpe_core.errors import BpeError
 from bpe_core.formats import list_live_merges, open_encoder, parse_json, read_files_at
-from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, to_encoder, with_changes
+from bpe_core.tokenizer import Encoder, Tokenizer, named, to_encoder, with_changes
 from bpe_core.unicode import are_whole_characters
 from bpe_core.vocabulary import REASONS, find_unreachable
 
@@ -162,8 +162,8 @@ class _Subject:
 
     def __init__(self, opened: Encoder, files: Mapping[str, bytes]) -> None:
         self.opened = opened
-        named = opened if isinstance(opened, NamedEncoder) else NamedEncoder("", opened)
-        self.encoder, self.chat, self.provenance = named.encoder, named.chat, named.provenance
+        found = named(opened)
+        self.encoder, self.chat, self.provenance = found.encoder, found.chat, found.provenance
         self.files = files
 
     @property

@@ -31,7 +31,7 @@ from bpe_core.errors import BpeError
 from bpe_core.kernels import without_garbage_collection
 from bpe_core.pretokenizers import CutComparison, Spaces, compare_cuts
 from bpe_core.processes import Report
-from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, to_encoder
+from bpe_core.tokenizer import Encoder, Tokenizer, named, to_encoder
 from bpe_core.vocabulary import CONTEXTS, TokenChains
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ def diff(
     >>> bpe.diff(a, a).ids.verdict
     'equal (same file form)'
     """
-    one, other = _Side(_unwrapped(to_encoder(a))), _Side(_unwrapped(to_encoder(b)))
+    one, other = _Side(named(to_encoder(a)).encoder), _Side(named(to_encoder(b)).encoder)
     pair = _Pair(one, other, should_stop)
     ids = pair.answer(with_ids=True)
     tokens = ids if ids.equal is not False else pair.answer(with_ids=False)
@@ -321,10 +321,6 @@ def show_bytes(token: bytes) -> str:
     ' caf\\xc3'
     """
     return token.decode(errors="backslashreplace")
-
-
-def _unwrapped(encoder: Encoder) -> Encoder:
-    return encoder.encoder if isinstance(encoder, NamedEncoder) else encoder
 
 
 class _Side:

@@ -104,7 +104,7 @@ if TYPE_CHECKING:
         save_run,
         term_to_dict,
     )
-    from bpe_core.formats.running.run_by_library import LibraryEncoder, PlacingEncoder
+    from bpe_core.formats.running.run_by_library import LibraryEncoder
     from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
     from bpe_core.formats.tekken import read_tekken
     from bpe_core.formats.tiktoken_file import (

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
         NamedEncoder,
         Trained,
         boundaries,
+        find_own,
+        named,
         to_encoder,
     )
     from bpe_core.tokenizer.rank_merging import explain_word, merge_in, merge_steps, merge_symbols

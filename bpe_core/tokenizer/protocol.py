@@ -25,7 +25,6 @@ from bpe_core.unicode import byte_offsets
 
 if TYPE_CHECKING:
     from bpe_core.corpus import TrainedOn
-    from bpe_core.tokenizer.tokenizer import Tokenizer
     from bpe_core.view import View
 
 
@@ -98,11 +97,6 @@ class Encoder(Protocol):
 
         None too if text is changed before it is merged.
         """
-        ...
-
-    @property
-    def adaptable(self) -> Tokenizer | None:
-        """The tokenizer whose merges can be changed in the encoder's own file, or None."""
         ...
 
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
@@ -234,11 +228,6 @@ class NamedEncoder:
         """The tokenizer that encodes alike, added tokens aside, or None."""
         return self.encoder.plain
 
-    @property
-    def adaptable(self) -> Tokenizer | None:
-        """The tokenizer whose merges can be changed in the encoder's own file, or None."""
-        return self.encoder.adaptable
-
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
         """Return the ids of a text; raises `TokenizationError`."""
         return self.encoder.encode(text, allowed_special)
@@ -322,6 +311,27 @@ class Trained(Protocol):
         ...
 
 
+def named(encoder: Encoder, name: str = "") -> NamedEncoder:
+    """Return an encoder with its own name, or with the one that is given if it has none.
+
+    >>> from bpe_core.tokenizer import gpt2
+    >>> named(NamedEncoder("GPT-2", gpt2()), "mine").name, named(gpt2(), "mine").name
+    ('GPT-2', 'mine')
+    """
+    return encoder if isinstance(encoder, NamedEncoder) else NamedEncoder(name, encoder)
+
+
+def find_own(encoder: Encoder) -> Tokenizer | None:
+    """Return the tokenizer that encodes, or None if another library runs it.
+
+    >>> from bpe_core.tokenizer import gpt2
+    >>> find_own(NamedEncoder("GPT-2", gpt2())) is gpt2()
+    True
+    """
+    inner = named(encoder).encoder
+    return inner if isinstance(inner, Tokenizer) else None
+
+
 def to_encoder(given: Encoder | Trained | str | os.PathLike[str]) -> Encoder:
     """Return an encoder as it is, that of a run, or the one that `open_encoder` opens by its name.
 
@@ -399,9 +409,10 @@ def _starts(
 ) -> NDArray[np.bool_]:
     """Return which tokens, or which of the first `most`, begin a pre-token or are added ones."""
     ids, _, byte_ends = columns
-    if not isinstance(encoder, Tokenizer) or not len(ids):
+    own = find_own(encoder)
+    if own is None or not len(ids):
         return np.zeros(len(ids), np.bool_)
-    steps = encoder.encoder.steps
+    steps = own.encoder.steps
     normal = steps.normal_text(text, allowed_tokens(encoder.special_tokens, allowed_special))
     changes = normal.changes
     if changes and ids.min() >= 0:

@@ -35,7 +35,7 @@ from typing import Final, Literal, NamedTuple, get_args
 from bpe_core.checks import check_choice, check_whole, describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, TokenizationError, UnknownSymbolError
 from bpe_core.pretokenizers import AllowedSpecial, allowed_tokens, check_text
-from bpe_core.tokenizer.protocol import Encoder, NamedEncoder, Trained, to_encoder
+from bpe_core.tokenizer.protocol import Encoder, Trained, find_own, to_encoder
 from bpe_core.tokenizer.rank_merging import merge_in
 from bpe_core.tokenizer.tables import TokenTable, spell_with
 from bpe_core.tokenizer.tokenizer import Tokenizer
@@ -128,14 +128,12 @@ def own_tokenizer(tokenizer: Encoder | Trained | str | os.PathLike[str]) -> Toke
     if not is_a(tokenizer, Encoder, Trained, str, os.PathLike):
         raise ArgumentTypeError(f"Expected a tokenizer, got {describe(tokenizer)}.")
     encoder = to_encoder(tokenizer)
-    while isinstance(encoder, NamedEncoder):
-        encoder = encoder.encoder
-    if not isinstance(encoder, Tokenizer):
+    if (own := find_own(encoder)) is None:
         raise TokenizationError(
             f"{encoder.engine} encodes with this tokenizer, and its merges are not known here. Use "
             "a byte-pair-encoding tokenizer."
         )
-    return encoder
+    return own
 
 
 class SpelledTokens(NamedTuple):

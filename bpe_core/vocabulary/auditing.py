@@ -22,7 +22,7 @@ from bpe_core.counting import count_pretokens
 from bpe_core.errors import ConfigError
 from bpe_core.kernels import BETWEEN
 from bpe_core.runs import count_ids
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.tokenizer import Tokenizer, find_own
 from bpe_core.types import PretokenCounts, read_only
 from bpe_core.unicode import are_whole_characters
 from bpe_core.vocabulary.reachability import ShouldStop
@@ -113,8 +113,8 @@ def uses_in_corpus(
     for document in corpus.documents:
         if should_stop is not None and should_stop(done, corpus.n_characters):
             raise CancelledError
-        if isinstance(tokenizer, Tokenizer):
-            uses += count_ids(tokenizer, [document])
+        if (own := find_own(tokenizer)) is not None:
+            uses += count_ids(own, [document])
         else:
             uses += np.bincount(tokenizer.encode(document), minlength=len(uses))
         done += len(document)

@@ -36,7 +36,7 @@ from bpe_core.comparison import (
 )
 from bpe_core.corpus import MAX_BYTES_IN_MEMORY, Corpus, ParallelText
 from bpe_core.runs import TrainingRun
-from bpe_core.tokenizer import Encoder, Tokenizer
+from bpe_core.tokenizer import Encoder, find_own
 from ui.compare.wording import HELD_OUT, OWN
 from ui.corpus import ask_for_files, leave_text_address, text_field
 from ui.host import cached
@@ -232,7 +232,7 @@ def _missing(digest: str, corpus: Corpus, encoders: Sequence[Encoder]) -> list[E
 
 
 def _is_quick(corpus: Corpus, missing: Sequence[Encoder]) -> bool:
-    are_own = all(isinstance(each, Tokenizer) for each in missing)
+    are_own = all(find_own(each) is not None for each in missing)
     most = _QUICK_BYTES if are_own else 2 * SAMPLE_BYTES
     # The sample of a shorter text would be all of it.
     return corpus.n_bytes <= SAMPLE_BYTES or corpus.n_bytes * len(missing) <= most

@@ -72,7 +72,7 @@ from bpe_core.formats.sentencepiece_model import (
 )
 from bpe_core.formats.tekken import looks_like_tekken, read_tekken
 from bpe_core.published import CATALOGUE, find_published, is_sidecar, published, read_cached
-from bpe_core.tokenizer import Tokenizer, gpt2, with_changes
+from bpe_core.tokenizer import Tokenizer, find_own, gpt2, with_changes
 from bpe_core.types import Format
 
 
@@ -129,9 +129,9 @@ def _published(name: str) -> BaseFiles:
     found = published(name)
     if name not in CATALOGUE or found.encoding is not None:
         # The file lacks some of its tokens.
-        encoder = open_encoder(name).encoder
-        assert isinstance(encoder, Tokenizer)
-        return BaseFiles(encoder, dumps(encoder, "huggingface"))
+        own = find_own(open_encoder(name))
+        assert own is not None
+        return BaseFiles(own, dumps(own, "huggingface"))
     if found.package is None:
         return BaseFiles(gpt2(), dumps(gpt2(), "gpt2"))
     files = {found.file_name: read_cached(found)}

@@ -21,7 +21,14 @@ from bpe_core.chat import ChatTemplate
 from bpe_core.files import Kept, can_keep, find_kept, hash_package, keep
 from bpe_core.kernels import kernels_are_ready
 from bpe_core.pretokenizers import AddedToken, Spaces
-from bpe_core.tokenizer import NamedEncoder, StoredTable, Tokenizer, can_store, table_to_arrays
+from bpe_core.tokenizer import (
+    NamedEncoder,
+    StoredTable,
+    Tokenizer,
+    can_store,
+    find_own,
+    table_to_arrays,
+)
 
 MIN_BYTES: Final = 200_000
 """The size of files from which they are kept; smaller ones open in 0.1 s."""
@@ -72,8 +79,8 @@ def _to_keep(opened: NamedEncoder) -> Kept | None:
     Nothing is kept of one that another library runs. Without a folder to keep them in, the tables
     of kernels are not built: that takes as long as opening the file.
     """
-    tokenizer = opened.encoder
-    if not isinstance(tokenizer, Tokenizer) or not can_store(tokenizer.table) or not can_keep():
+    tokenizer = find_own(opened)
+    if tokenizer is None or not can_store(tokenizer.table) or not can_keep():
         return None
     table, arrays = table_to_arrays(tokenizer.table)
     facts: dict[str, Any] = {

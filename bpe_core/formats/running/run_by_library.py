@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -50,41 +51,50 @@ from bpe_core.unicode import META, byte_offsets
 _PLACE: Final = re.compile(r"line (\d+),? column (\d+)")
 
 
-class PlacingEncoder(Immutable):
-    """Base class of the encoders that place the tokens of several texts at once.
+class LibraryEncoder(Immutable, ABC):
+    """Base class of the encoders that another library runs.
 
-    Each class defines `vocab`, `encode`, `decode_bytes` and `place_tokens`; the rest follows from
-    them or is a default.
+    Each class defines how it encodes and places tokens; the rest follows from that or is a default.
+    `engine` is the library with its version, `vocab` the bytes of each id, `special_tokens` the id
+    of each special token, and `fingerprint` a SHA-256 of everything that affects encoding, the
+    version too, because another one may give other ids.
     """
 
     model: str = "BPE"
     """BPE, Unigram, WordPiece or WordLevel."""
-    engine: str = "bpe_core"
-    """The library that encodes: "bpe_core", or another one with its version."""
-    special_tokens: Mapping[str, int]
-    """The id of each token that is found only where special tokens are allowed."""
     unknown_id: int | None = None
     """The id of the token for text that the vocabulary cannot spell, or None."""
     drops_text: bool = False
     """True if some text may be in no token."""
     merged_by: Tokenizer | None = None
-    """None, because another library runs the merges; so are the next two."""
+    """None, because another library runs the merges; so is the next one."""
     plain: Tokenizer | None = None
-    adaptable: Tokenizer | None = None
+
+    def __init__(
+        self,
+        engine: str,
+        vocab: Mapping[int, bytes],
+        special_tokens: Mapping[str, int],
+        fingerprint: str,
+    ) -> None:
+        self.engine = engine
+        self._vocab = MappingProxyType(dict(vocab))
+        self.special_tokens = MappingProxyType(dict(special_tokens))
+        self.fingerprint = fingerprint
 
     @property
     def vocab(self) -> Mapping[int, bytes]:
         """Each id's bytes."""
-        raise NotImplementedError
+        return self._vocab
 
     @property
     def vocab_size(self) -> int:
         """The number of tokens, including special and added ones."""
         return len(self.vocab)
 
+    @abstractmethod
     def encode(self, text: str, allowed_special: AllowedSpecial = ()) -> list[int]:
         """Return the ids of a text; raises `TokenizationError`."""
-        raise NotImplementedError
 
     def encode_batch(
         self, texts: Iterable[str], allowed_special: AllowedSpecial = ()
@@ -101,7 +111,7 @@ class PlacingEncoder(Immutable):
 
         Raises `TokenizationError` for anything but a flat sequence of ids.
         """
-        raise NotImplementedError
+        return b"".join(map(self._vocab.__getitem__, check_ids(ids, self._vocab)))
 
     def decode(
         self, ids: Iterable[int] | NDArray[np.integer], errors: OnInvalid = "replace"
@@ -127,72 +137,28 @@ class PlacingEncoder(Immutable):
         (columns,) = self.place_tokens([text], allowed_special)
         return columns_to_segments(text, columns, self.vocab)
 
+    @abstractmethod
     def place_tokens(
         self, texts: Sequence[str], allowed_special: AllowedSpecial = ()
     ) -> list[TokenColumns]:
         """Return the segments of each text in columns; raises what `encode` raises."""
-        raise NotImplementedError
 
     def parts(self, text: str, size: int) -> Iterator[str]:
         """Yield a text whole, because nothing proves where its ids would not change.
 
         `size` is the number of characters that each part has at least.
-
-        >>> list(PlacingEncoder().parts("a a", 1))
-        ['a a']
         """
         del size
         yield text
 
     def normalized(self, text: str) -> str:
-        """Return a text as the tokenizer changes it before it is cut.
-
-        >>> PlacingEncoder().normalized("ﬁ")
-        'ﬁ'
-        """
+        """Return a text as the tokenizer changes it before it is cut."""
         return text
 
     def written(self, id: int) -> str | None:
-        """Return a token with the marks that its file writes, such as ▁ and ##; None for bytes.
-
-        >>> PlacingEncoder().written(0)
-        """
+        """Return a token with the marks that its file writes, such as ▁ and ##; None for bytes."""
         del id
         return None
-
-
-class LibraryEncoder(PlacingEncoder):
-    """Base class of the encoders that another library runs: what they know about themselves.
-
-    `engine` is the library with its version, `vocab` the bytes of each id, `special_tokens` the id
-    of each special token, and `fingerprint` a SHA-256 of everything that affects encoding, the
-    version too, because another one may give other ids.
-
-    >>> encoder = LibraryEncoder("tiktoken 1.0", {0: b"a"}, {}, "00ff")
-    >>> encoder.engine, encoder.vocab_size, encoder.fingerprint
-    ('tiktoken 1.0', 1, '00ff')
-    """
-
-    def __init__(
-        self,
-        engine: str,
-        vocab: Mapping[int, bytes],
-        special_tokens: Mapping[str, int],
-        fingerprint: str,
-    ) -> None:
-        self.engine = engine
-        self._vocab = MappingProxyType(dict(vocab))
-        self.special_tokens = MappingProxyType(dict(special_tokens))
-        self.fingerprint = fingerprint
-
-    @property
-    def vocab(self) -> Mapping[int, bytes]:
-        """Each id's bytes."""
-        return self._vocab
-
-    def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
-        """Return the bytes of ids; raises `InvalidTokenIdError` for an unknown id."""
-        return b"".join(map(self._vocab.__getitem__, check_ids(ids, self._vocab)))
 
 
 def listed_texts(texts: Iterable[str]) -> list[str]:
