@@ -55,7 +55,7 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
     with st.container():
         text = "" if is_chat else draw_text()
         given = conversation.draw_conversation() if is_chat else None
-        begins_answer = is_chat and conversation.answer_choice()
+        options = conversation.answer_choice() if is_chat else {}
     with st.container(horizontal=True, vertical_alignment="center"):
         chosen = choose_tokenizer(stored, key="tokenizer")
         add_button(stored)
@@ -69,7 +69,7 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
         return
     if is_chat:
         if given is not None:
-            talk = conversation.render(chosen, given, begins_answer=begins_answer)
+            talk = conversation.render(chosen, given, options)
         if talk is None:
             return
         text = talk.text

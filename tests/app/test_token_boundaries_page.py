@@ -22,7 +22,7 @@ from tests.unit.test_token_view_packing import unpacked
 from tests.zipping import make_zip
 from ui.corpus import own_texts
 from ui.storage import SAMPLE_RUN_ID, keep_tokenizer, load_run
-from ui.token_boundaries import opened_file
+from ui.token_boundaries import conversation, opened_file
 from ui.vocabulary.inspecting import OWN_TEXT
 
 
@@ -271,7 +271,22 @@ def test_an_example_with_tools_is_rendered_and_what_is_learned_is_shown(
     mask = mask_of(app)
     said = re.findall("<span class='learned'>(.*?)</span>", mask)
     assert "".join(said) == "&lt;|endoftext|&gt;Yes, it rains.&lt;|endoftext|&gt;"
+    # The JSON is the same conversation, and what it lacks is in no field then.
+    app.segmented_control(key="chat_view").set_value("JSON").run()
     given = app.text_area(key="chat_json")
+    raw = json.loads(given.value or "")
+    assert raw == {**conversation.EXAMPLES["Tools"], "mood": "calm"}
+    assert view(app)["text"].startswith("[weather]calm<|user|>")
+    given.set_value(json.dumps({**raw, "mood": "12", "tone": 1})).run()
+    assert "[weather]12<|user|>" in view(app)["text"]
+    said = [each.value.replace("\\", "") for each in app.caption]
+    assert "The template does not read tone." in said
+    app.segmented_control(key="chat_view").set_value("Messages").run()
+    assert app.text_input(key="chat_set_mood").value == '"12"'
+    assert app.text_area(key="chat_text_3").value == "Yes, it rains."
+    app.segmented_control(key="chat_view").set_value("JSON").run()
+    given = app.text_area(key="chat_json")
+    assert json.loads(given.value or "") == {**raw, "mood": "12", "tone": 1}
     given.set_value('[{"role": "user", "content": "é"}, {"role": "assistant", "content": "é🙂漢"}]')
     app.run()
     mask = mask_of(app)
@@ -288,6 +303,49 @@ def test_an_example_with_tools_is_rendered_and_what_is_learned_is_shown(
     ):
         app.text_area(key="chat_json").set_value(wrong).run()
         assert why in app.error[0].value.replace("\\", "")
+
+
+SEVERAL = {
+    "default": "{% for m in messages %}<|{{ m.role }}|>{% if m.content is string %}{{ m.content }}"
+    "{% else %}{% for p in m.content %}[{{ p.type }}]{{ p.text }}{% endfor %}{% endif %}"
+    "{% endfor %}",
+    "rag": "{{ documents[0].title }}: {{ messages[0].content }}",
+}
+
+
+def test_parts_several_templates_and_an_answer_that_goes_on(
+    open_app: OpenApp, tokenizer_json: bytes
+) -> None:
+    listed = [{"name": name, "template": source} for name, source in SEVERAL.items()]
+    config = json.dumps({"chat_template": listed}).encode()
+    files = {"tokenizer.json": tokenizer_json, "tokenizer_config.json": config}
+    key = f"file-{keep_tokenizer(files, None, open_files(files))}"
+    choices = {"part": "Conversation", "with": key, "tokenizer": "tokenizer.json"}
+    app = open_app("token_boundaries", **choices)
+    app.selectbox(key="chat_example").set_value("Images and sound").run()
+    assert app.text_area(key="chat_parts_0").value == "image, audio"
+    written = "<|user|>[image][audio][text]What is this?<|assistant|>A cat that purrs."
+    assert view(app)["text"] == written
+    app.toggle(key="continue").set_value(True).run()
+    assert view(app)["text"] == written
+    app.text_area(key="chat_parts_0").set_value("image, image").run()
+    assert view(app)["text"].startswith("<|user|>[image][image][text]What")
+    again = open_app("token_boundaries", chat=in_address(app, "chat"), **choices)
+    assert view(again)["text"].startswith("<|user|>[image][image][text]What")
+    app.text_area(key="chat_parts_0").set_value("a b").run()
+    assert "Expected kinds of parts" in app.error[0].value
+    app.toggle(key="continue").set_value(False).run()
+    app.selectbox(key="chat_example").set_value("Documents").run()
+    app.selectbox(key="chat_template_default rag").set_value("rag").run()
+    assert view(app)["text"] == "Oslo: Does it rain in Oslo?"
+    # What fields cannot show stays in the JSON.
+    app.segmented_control(key="chat_view").set_value("JSON").run()
+    odd = json.dumps([{"role": "user", "content": "Hug?", "mood": "calm"}])
+    app.text_area(key="chat_json").set_value(odd).run()
+    app.segmented_control(key="chat_view").set_value("Messages").run()
+    assert "other messages" in app.info[0].value
+    app.segmented_control(key="chat_view").set_value("JSON").run()
+    assert app.text_area(key="chat_json").value == odd
 
 
 def test_ids_that_drift_are_shown_with_both_cuts_and_whose_turn_it_was(

@@ -24,6 +24,8 @@ TEMPLATE = (
     "<|{{ m.role }}|>{{ m.content }}<|endoftext|>{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
+SAID = """(text) => text ===
+  [...document.querySelectorAll(".chat-mask .learned")].map((each) => each.textContent).join("")"""
 FITS = """(width) => {
   const main = document.querySelector("[data-testid=stMain]");
   return window.innerWidth === width && main.scrollWidth === main.clientWidth;
@@ -56,17 +58,19 @@ def test_tools_a_variable_and_markup_show_what_is_learned(tab: Page) -> None:
     said = mask.locator(".learned")
     expect(said.first).to_be_visible()
     expect(mask).to_have_attribute("tabindex", "0")
-    assert "".join(said.all_text_contents()) == "<|endoftext|>Yes, it rains.<|endoftext|>"
+    tab.wait_for_function(SAID, arg="<|endoftext|>Yes, it rains.<|endoftext|>")
     n, n_all = map(int, re.findall("[0-9]+", learned.inner_text())[:2])
-    assert (said.count(), mask.locator("span").count()) == (n, n_all)
+    expect(said).to_have_count(n)
+    expect(mask.locator("span")).to_have_count(n_all)
+    choose(tab, "JSON")
     markup = "<img src=x onerror=alert(1)><b>Hug</b>"
     field = tab.get_by_label(re.compile("^A JSON object of messages"))
     talk = [{"role": "user", "content": "?"}, {"role": "assistant", "content": markup}]
     field.fill(json.dumps({"messages": talk}))
     field.press("Control+Enter")
     expect(view).to_contain_text(f"<|assistant|>{markup}<|endoftext|>")
-    assert "".join(said.all_text_contents()) == f"{markup}<|endoftext|>"
-    assert mask.locator("img, b").count() == 0
+    tab.wait_for_function(SAID, arg=f"{markup}<|endoftext|>")
+    expect(mask.locator("img, b")).to_have_count(0)
     switch_theme(tab, "dark")
     for width in (390, 1440):
         tab.set_viewport_size({"width": width, "height": 1000})

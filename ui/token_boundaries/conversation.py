@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Final, cast
@@ -29,7 +30,9 @@ FIRST: Final[tuple[Written, ...]] = (
     ("assistant", "A model. I read tokens.", {}),
 )
 _CALLS: Final = "tool_calls"
+_PARTS: Final = "parts"
 _FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "user": {_PARTS: "Before the text: image, audio or video, in their order"},
     "assistant": {"reasoning_content": "Reasoning", _CALLS: "Tool calls, as JSON"},
     "tool": {"tool_call_id": "Id of the call", "name": "Name of the tool"},
 }
@@ -39,6 +42,10 @@ VIEWS: Final = ("Messages", "JSON", "Ids")
 _VIEW: Final = "chat_view"
 _EXAMPLE: Final = "chat_example"
 _JSON: Final = "chat_json"
+_SET: Final = "chat_set_"
+_LISTS: Final = ("tools", "documents")
+"""Variables of several lines."""
+_NOT_VARIABLES: Final = {"messages", "add_generation_prompt", "continue_final_message"}
 _MAX_VARIABLES: Final = 8
 _MAX_MASKED: Final = 2_000
 """How many tokens are drawn light or dark."""
@@ -115,7 +122,7 @@ _HOW_FOUND: Final = {
     "": "Nothing is learned.",
 }
 _NAME: Final = "chat"
-_MORE: Final = "Reasoning and tool calls"
+_MORE: Final = {"user": "Images and sound", "assistant": "Reasoning and tool calls"}
 _MAX_MESSAGES: Final = 50
 _ROLE_WIDTH: Final = 130
 _SECONDS_KEPT: Final = 3_600.0
@@ -146,6 +153,10 @@ class Rows:
 
     numbers: tuple[int, ...] | None = None
     """None before the messages were drawn."""
+    variables: tuple[str, ...] = ()
+    """The variables that have, or had, a field."""
+    is_raw: bool = False
+    """True if the JSON was drawn last, or holds what the fields do not."""
 
 
 def draw_conversation() -> dict[str, Any] | list[list[int]] | None:
@@ -162,6 +173,7 @@ def draw_conversation() -> dict[str, Any] | list[list[int]] | None:
             key=_VIEW,
             label_visibility="collapsed",
             persist_state="session",
+            on_change=_change_view,
         )
         st.selectbox(
             "Example",
@@ -182,12 +194,6 @@ def draw_conversation() -> dict[str, Any] | list[list[int]] | None:
 
 
 def _draw_json() -> dict[str, Any] | None:
-    if not workspace.widget_text(_JSON):
-        # At first, the messages that the fields hold.
-        numbers = workspace.get(Rows).numbers or ()
-        messages = [found for number in numbers if isinstance(found := _message(number), dict)]
-        first = {"messages": messages} if messages else EXAMPLES["A talk"]
-        workspace.set_widget(_JSON, _as_json(first))
     text = st.text_area(
         "A JSON object of messages, and of whatever else the template reads, such as tools",
         key=_JSON,
@@ -196,14 +202,12 @@ def _draw_json() -> dict[str, Any] | None:
         persist_state="session",
     )
     try:
-        parsed: object = json.loads(text)
-        found = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}
-        messages = check_messages(cast("object", parsed))
-        if len(messages) <= MAX_GROWN:
-            return {**found, "messages": messages}
+        found = _parse(text)
+        if len(found["messages"]) <= MAX_GROWN:
+            return found
         st.error(
-            f"Expected at most {MAX_GROWN:,} messages, got {len(messages):,}. `bpe chat` in a "
-            "shell reads longer conversations."
+            f"Expected at most {MAX_GROWN:,} messages, got {len(found['messages']):,}. `bpe chat` "
+            "in a shell reads longer conversations."
         )
     except ChatTemplateError as error:
         st.error(plain_markdown(str(error), 600))
@@ -212,11 +216,75 @@ def _draw_json() -> dict[str, Any] | None:
     return None
 
 
+def _parse(text: str) -> dict[str, Any]:
+    """Return a conversation from JSON; raises ChatTemplateError, ValueError or RecursionError."""
+    parsed: object = json.loads(text)
+    found = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}
+    return {**found, "messages": check_messages(cast("object", parsed))}
+
+
 def _take_example() -> None:
     chosen = workspace.widget_text(_EXAMPLE)
-    if chosen in EXAMPLES:
-        workspace.set_widget(_JSON, _as_json(EXAMPLES[chosen]))
-        workspace.set_widget(_VIEW, VIEWS[1])
+    if chosen not in EXAMPLES:
+        return
+    workspace.set_widget(_JSON, _as_json(EXAMPLES[chosen]))
+    if workspace.widget_text(_VIEW) != VIEWS[1]:
+        workspace.set_widget(_VIEW, VIEWS[0])
+        _fields_from_json()
+
+
+def _change_view() -> None:
+    """Show the same conversation as fields or as JSON."""
+    view = workspace.widget_text(_VIEW)
+    if view == VIEWS[1] and not workspace.get(Rows).is_raw:
+        _json_from_fields()
+    elif view == VIEWS[0] and workspace.get(Rows).is_raw:
+        _fields_from_json()
+
+
+def _json_from_fields() -> None:
+    rows = workspace.get(Rows)
+    read = [_read_message(_written(number)) for number in rows.numbers or ()]
+    messages = [found for found in read if isinstance(found, dict)]
+    fields = {name: workspace.widget_text(_SET + name) for name in rows.variables}
+    variables = {name: _value(text) for name, text in fields.items() if text}
+    # The JSON has them now, so a field would give them again once they are deleted there.
+    workspace.set_widgets({_SET + name: "" for name in variables})
+    found = {"messages": messages, **variables} if messages else EXAMPLES["A talk"]
+    workspace.set_widget(_JSON, _as_json(found))
+    workspace.update(Rows, is_raw=True)
+
+
+def _fields_from_json() -> None:
+    """Fill the fields with what the JSON holds, if they can show all of it."""
+    found: dict[str, Any] = {"messages": []}
+    with suppress(ChatTemplateError, ValueError, RecursionError):
+        found = _parse(workspace.widget_text(_JSON))
+    messages = [_written_as(each) for each in found["messages"]]
+    written = [each for each in messages if each is not None]
+    if len(written) < len(messages) or not 0 < len(written) <= _MAX_MESSAGES:
+        workspace.update(Rows, is_raw=True)
+        return
+    _start(written)
+    variables = {name: value for name, value in found.items() if name not in _NOT_VARIABLES}
+    names = tuple(dict.fromkeys([*workspace.get(Rows).variables, *variables]))
+    fields = {name: _as_field(variables[name]) if name in variables else "" for name in names}
+    workspace.set_widgets({_SET + name: text for name, text in fields.items()})
+    workspace.update(Rows, variables=names, is_raw=False)
+
+
+def _value(text: str) -> Any:
+    """Return what the field of a variable holds: JSON, or else a text."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _as_field(value: object) -> str:
+    """Return what the field of a variable holds for a value."""
+    is_text = isinstance(value, str) and value and _value(value) == value
+    return _shown(str(value)) if is_text else _as_json(value)
 
 
 def _as_json(value: object) -> str:
@@ -231,6 +299,8 @@ def draw_messages() -> list[dict[str, Any]] | None:
     numbers = workspace.get(Rows).numbers
     if numbers is None:
         numbers = _start(_read_address() or FIRST)
+    if workspace.get(Rows).is_raw:
+        st.info("The JSON holds what these fields do not show, so they have other messages.")
     messages: list[dict[str, Any]] = []
     for number in numbers:
         with st.container(horizontal=True):
@@ -260,7 +330,7 @@ def draw_messages() -> list[dict[str, Any]] | None:
                     persist_state="session",
                 )
                 _draw_fields(role, number)
-        found = _message(number)
+        found = _read_message(_written(number))
         if isinstance(found, str):
             st.error(plain_markdown(found, 600))
         else:
@@ -277,14 +347,15 @@ def _draw_fields(role: str, number: int) -> None:
             for name, label in fields.items():
                 st.text_input(label, key=_field_key(name, number), persist_state="session")
     elif fields:
-        with st.expander(_MORE, expanded=any(_written(number)[2].values())):
+        placeholders = {_CALLS: _as_json([_CALL]), _PARTS: "image, audio"}
+        with st.expander(_MORE[role], expanded=any(_written(number)[2].values())):
             for name, label in fields.items():
                 st.text_area(
                     label,
                     key=_field_key(name, number),
                     height="content",
                     max_chars=MAX_CHARACTERS // _MAX_MESSAGES,
-                    placeholder=_as_json([_CALL]) if name == _CALLS else None,
+                    placeholder=placeholders.get(name),
                     persist_state="session",
                 )
 
@@ -298,10 +369,16 @@ def _written(number: int) -> Written:
     return role, content, {name: text for name, text in held.items() if text}
 
 
-def _message(number: int) -> dict[str, Any] | str:
+def _read_message(written: Written) -> dict[str, Any] | str:
     """Return a message as a template takes it, or what is wrong with its fields."""
-    role, content, held = _written(number)
+    role, content, held = written
     found: dict[str, Any] = {"role": role, "content": content, **held}
+    if _PARTS in held:
+        names = [name.strip() for name in found.pop(_PARTS).split(",")]
+        if not all(name.isidentifier() for name in names):
+            return "Expected kinds of parts with commas between them, such as image, audio."
+        text = [{"type": "text", "text": content}] if content else []
+        found["content"] = [*({"type": name} for name in names), *text]
     if _CALLS in held:
         try:
             calls: object = json.loads(held[_CALLS])
@@ -314,10 +391,33 @@ def _message(number: int) -> dict[str, Any] | str:
     return found
 
 
-def answer_choice() -> bool:
-    """Draw the button that adds a message, and whether the answer is to be begun."""
+def _written_as(message: Mapping[str, Any]) -> Written | None:
+    """Return what the fields hold for a message; None if they cannot show all of it."""
+    role: str = message["role"]
+    content: object = message.get("content")
+    held = {name: message[name] for name in _FIELDS.get(role, {}) if name in message}
+    if isinstance(content, list):
+        given = cast("list[object]", content)
+        parts = [cast("dict[str, object]", each) for each in given if isinstance(each, dict)]
+        has_text = "text" in (parts[-1] if parts else ())
+        kinds = [str(each.get("type")) for each in parts]
+        held[_PARTS] = ", ".join(kinds[:-1] if has_text else kinds)
+        content = parts[-1]["text"] if has_text else ""
+    if _CALLS in held:
+        held[_CALLS] = _as_json(held[_CALLS])
+    texts = [role, content, *held.values()]
+    if role not in ROLES or not all(
+        isinstance(text, str) and text == _shown(text) for text in texts
+    ):
+        return None
+    written: Written = role, str(content), held
+    return written if _read_message(written) == message else None
+
+
+def answer_choice() -> dict[str, bool]:
+    """Draw the button that adds a message, and how the text ends; return options of rendering."""
     if workspace.widget_text(_VIEW) == VIEWS[2]:
-        return False
+        return {}
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Add a message",
@@ -326,19 +426,30 @@ def answer_choice() -> bool:
             disabled=workspace.widget_text(_VIEW) == VIEWS[1]
             or len(workspace.get(Rows).numbers or ()) >= _MAX_MESSAGES,
         )
-        return st.toggle(
+        begins = st.toggle(
             "Begin the answer",
             key="answer",
             bind="query-params",
             help="Add what the template writes where the model is to answer: "
             "`add_generation_prompt=True`.",
         )
+        continues = st.toggle(
+            "Continue the last message",
+            key="continue",
+            bind="query-params",
+            disabled=begins,
+            help="End the text within the last message, for the model to go on: "
+            "`continue_final_message=True`.",
+        )
+    return {"add_generation_prompt": begins, "continue_final_message": continues and not begins}
 
 
-def render(chosen: Member, given: Mapping[str, Any], *, begins_answer: bool) -> Conversation | None:
+def render(
+    chosen: Member, given: Mapping[str, Any], options: Mapping[str, bool]
+) -> Conversation | None:
     """Render messages by the tokenizer's template, or by an example's if it has none.
 
-    Says why, and returns None, if that fails.
+    `options` are what `answer_choice` returns. Says why, and returns None, if that fails.
     """
     chat = chosen.chat or CHATML
     if chosen.chat is None:
@@ -346,10 +457,13 @@ def render(chosen: Member, given: Mapping[str, Any], *, begins_answer: bool) -> 
         why = _NO_TEMPLATE if is_special else _NO_TEMPLATE + _ORDINARY
         st.info(f"{plain_markdown(chosen.name)} {plain_markdown(why + _HOW_TO_ADD, 600)}")
     try:
-        variables = _draw_variables(chat, given)
+        # In a container, since an expander further down closes if what is above it comes or goes.
+        with st.container():
+            chat = _choose_template(chat)
+            variables = _draw_variables(chat, given)
         rendered = _rendered(
             json.dumps({**variables, **given}),
-            begins_answer,
+            json.dumps(options),
             repr(chat),
             chosen.encoder,
             chat,
@@ -413,30 +527,51 @@ def draw_learned(conversation: Conversation, reading: OwnReading) -> None:
             st.markdown(f"The first {n_shown:,} tokens are shown.")
 
 
+def _choose_template(chat: ChatTemplate) -> ChatTemplate:
+    """Draw the choice of a template if there are several; return the chosen one, or all."""
+    if isinstance(chat.source, str):
+        return chat
+    names = sorted(chat.source)
+    name = st.selectbox(
+        "Template",
+        names,
+        index=None,
+        placeholder="default, or tool_use if there are tools",
+        # A choice among other names is another choice.
+        key=f"chat_template_{' '.join(names)}",
+        width=320,
+    )
+    return chat if name is None else chat.chosen(name)
+
+
 def _draw_variables(chat: ChatTemplate, given: Mapping[str, Any]) -> dict[str, Any]:
     """Draw a field for each variable that a template reads; return those with a value."""
     read = _read_names(repr(chat), chat)
     if read is None:
         return {}
-    known = {"messages", "add_generation_prompt", *chat.tokens, *given}
+    known = {*_NOT_VARIABLES, *chat.tokens, *given}
     names = [name for name in read.variables if name not in known][:_MAX_VARIABLES]
-    if not names:
-        return {}
+    rows = workspace.get(Rows)
+    if not {*names} <= {*rows.variables}:
+        rows = workspace.update(Rows, variables=tuple(dict.fromkeys([*rows.variables, *names])))
     found: dict[str, Any] = {}
-    with st.expander("What else the template reads"):
-        for name in names:
-            text = st.text_input(
-                name,
-                key=f"chat_set_{name}",
-                placeholder="JSON, such as true, or a text; empty if it is not given",
-                persist_state="session",
-            )
-            if not text:
-                continue
-            try:
-                found[name] = json.loads(text)
-            except (ValueError, RecursionError):
-                found[name] = text
+    if names:
+        with st.expander("What else the template reads"):
+            for name in names:
+                is_list = name in _LISTS
+                text = (st.text_area if is_list else st.text_input)(
+                    name,
+                    key=_SET + name,
+                    placeholder=f"A JSON list of {name}; empty if there are none"
+                    if is_list
+                    else "JSON, such as true, or a text; empty if it is not given",
+                    persist_state="session",
+                )
+                if text:
+                    found[name] = _value(text)
+    held = {name for name in rows.variables if workspace.widget_text(_SET + name)}
+    if unread := sorted({*given, *held} - {*read.variables} - _NOT_VARIABLES):
+        st.caption(plain_markdown(f"The template does not read {', '.join(unread)}.", 600))
     return found
 
 
@@ -455,21 +590,18 @@ def _read_names(template_key: str, _template: ChatTemplate) -> Reads | None:
 @cached(spinner="Rendering the chat template", seconds=_SECONDS_KEPT)
 def _rendered(
     given: str,
-    begins_answer: bool,
+    options: str,
     template_key: str,
     encoder: Encoder,
     _template: ChatTemplate,
 ) -> Conversation | str:
     """Return the conversation, or why the template did not render it; raises TooMuchError."""
     variables: dict[str, Any] = json.loads(given)
-    variables.pop("add_generation_prompt", None)
-    variables.pop("continue_final_message", None)
-    messages = variables.pop("messages")
+    messages = variables["messages"]
+    others = {name: value for name, value in variables.items() if name not in _NOT_VARIABLES}
     try:
         with turns.of(template_key):
-            return read_conversation(
-                _template, messages, encoder, add_generation_prompt=begins_answer, **variables
-            )
+            return read_conversation(_template, messages, encoder, **json.loads(options), **others)
     except TooMuchError:
         raise
     except ChatTemplateError as error:
