@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from time import process_time
 from traceback import walk_tb
 from types import FrameType
 from typing import Any, Final, NoReturn
@@ -42,6 +43,8 @@ with needs_extra("formats", "Rendering a chat template"):
 
 MAX_CHARACTERS: Final = 4_000_000
 """The longest conversation that is rendered; the longest context of a model has about as many."""
+_SECONDS_FOR_MESSAGE: Final = 0.2
+"""How long the message that an error begins with is looked for."""
 _FILE_NAME: Final = "<template>"
 """What Jinja calls the file of a template that is a text."""
 
@@ -69,7 +72,9 @@ def render_here(source: str, jobs: list[Job], tokens: dict[str, str]) -> Iterato
 
 def _answer(template: Template, variables: dict[str, Any], marked: list[Any] | None) -> Rendered:
     found = _render(template, variables)
-    if found.error or marked is None:
+    if found.error:
+        return replace(found, error=_with_message(template, variables, found.error))
+    if marked is None:
         return found
     messages = variables["messages"]
     grown: list[Growth] = []
@@ -86,6 +91,22 @@ def _answer(template: Template, variables: dict[str, Any], marked: list[Any] | N
     with_marks = _render(template, {**variables, "messages": marked})
     text = None if with_marks.error else with_marks.text
     return replace(found, marked=text, grown=grown, prompts=prompts)
+
+
+def _with_message(template: Template, variables: dict[str, Any], error: str) -> str:
+    """Return an error after the message that it begins with, if that is known of several."""
+    messages = variables["messages"]
+    n_all = len(messages)
+    until = process_time() + _SECONDS_FOR_MESSAGE
+    for n in range(n_all + 1 if 1 < n_all <= MAX_GROWN else 0):
+        first = {**variables, "messages": messages[:n]}
+        is_refused = n == n_all or _render(template, first).error == error
+        if process_time() > until or (is_refused and not n):
+            # What fails without any message is no message's fault.
+            break
+        if is_refused:
+            return f"Message {n:,} ({printable(messages[n - 1]['role'][:40])}): {error}"
+    return error
 
 
 _NONE: Final = Growth(-1, -1, 0, is_alike=False)

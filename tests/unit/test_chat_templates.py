@@ -68,6 +68,25 @@ def test_a_template_that_fails_says_how_and_ends(source: str, problem: str):
         ChatTemplate(source).render(HUG)
 
 
+@pytest.mark.usefixtures("rendered_here")
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("{{ raise_exception('No.') if m.role == 'tool' }}", "Message 3 (tool): The chat template"),
+        ("{{ m.content + '.' }}", "Message 2 (assistant): Line 1 of the chat template failed"),
+        ("{{ raise_exception('No.') if loop.first }}", "Message 1 (user): The chat template"),
+        ("{{ raise_exception('Two.') if loop.length == 4 }}", "Message 4 (user): The chat"),
+        ("{% endfor %}{{ nothing.here }}{% for m in [] %}", "Line 1 of the chat template needs"),
+    ],
+)
+def test_a_template_that_refuses_says_which_message(source: str, said: str):
+    roles = ("user", "assistant", "tool", "user")
+    talk = [{"role": role, "content": 1 if role == "assistant" else "?"} for role in roles]
+    with pytest.raises(bpe.ChatTemplateError) as refused:
+        ChatTemplate(f"{{% for m in messages %}}{source}{{% endfor %}}").render(talk)
+    assert str(refused.value).startswith(said)
+
+
 @pytest.mark.parametrize(
     ("messages", "problem"),
     [
