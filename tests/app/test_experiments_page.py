@@ -41,6 +41,8 @@ def test_a_choice_becomes_an_answer_and_runs(open_app: OpenApp) -> None:
     assert not app.exception
     assert sent(app, "sentence")["sentence"][0][0] == result.found.answer
     assert "Bits per byte" in app.dataframe[0].value.columns
+    fewest = min(result.found.rows, key=lambda row: row.figures["bits_per_byte"])
+    assert f"with {fewest.name}." in sent(app, "sentence")["aside"]
     assert "Size and bits per byte" in " ".join(each.value for each in app.header)
     # One pasted text has no interval.
     assert "There are too few documents for intervals" in page_text(app)

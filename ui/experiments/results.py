@@ -88,9 +88,9 @@ def draw_results(measured: Measured) -> None:
     verdict(
         [(found.answer, True)],
         f"Measured on one held-out text that no training saw; savings are against {against}. "
-        f"{plain_text(fewest.name)} has the fewest bits per byte: "
-        f"{fewest.figures['bits_per_byte']:.3f}. They are those of a small model of three tokens: "
-        "an upper bound, and not what a transformer makes of a text.",
+        f"The fewest bits per byte are {fewest.figures['bits_per_byte']:.3f}, with "
+        f"{plain_text(fewest.name)}. They are those of a small model of three tokens: an upper "
+        "bound, and not what a transformer makes of a text.",
         key="experiment_answer",
     )
     savings, bits = st.columns(2, gap="large")
