@@ -55,6 +55,7 @@ PAGES = (
     f"token_boundaries?text={quote(TEXT)}",
     "compare?part=Languages",
     "vocabulary?find=stat",
+    "compare?part=What differs",
     "pair_frequencies?part=Pairs",
     "adapt",
     "detective",
@@ -123,6 +124,8 @@ def test_every_page_is_accessible_and_fits_its_window(
             expect(tab.get_by_role("heading", name="Domain terms")).to_be_visible()
             # Leave Upload, because axe rejects a role in Streamlit's own uploader.
             choose(tab, "Paste")
+        if path.endswith("What differs"):
+            expect(tab.get_by_role("heading", name="Tokens and merges")).to_be_visible()
         if path == "detective":
             expect(tab.get_by_role("heading", name="The merges that say so")).to_be_visible()
         if path.startswith("token_boundaries"):

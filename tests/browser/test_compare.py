@@ -76,6 +76,19 @@ def test_the_panes_ring_disagreements_and_scroll_together(tab: Page) -> None:
     )
 
 
+def test_what_differs_and_how_structure_is_cut_fit_a_phone(tab: Page) -> None:
+    tab.set_viewport_size({"width": 390, "height": 844})
+    go_to_address(tab, "/compare?part=What differs")
+    expect(tab.locator(".verdict")).to_contain_text("into other tokens")
+    expect(tab.get_by_role("heading", name="Only in one of them")).to_be_visible()
+    main = tab.get_by_test_id("stMain")
+    assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") == 0
+    choose(tab, "Figures")
+    expect(tab.get_by_text("Ways to cut 0 to 9999")).to_be_visible()
+    expect(tab.get_by_text("The first number and the first name")).to_be_visible()
+    assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") == 0
+
+
 def test_the_figures_are_explained_and_written_as_json(tab: Page) -> None:
     open_passage(tab)
     expect(tab.locator(".badge")).to_have_text(re.compile(r"✓ exact: (\d+) of \1"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import product
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -66,6 +67,24 @@ def test_findings_and_lengths_filter_the_table(tab: Page) -> None:
     finding.click()
     four = [token for token in sample_tokens() if len(token) == 4]
     expect(status).to_have_text(f"{len(four)} of 4,096 tokens")
+
+
+def test_tokens_that_look_untrained_by_a_file_filter_the_table(tab: Page, tmp_path: Path) -> None:
+    lines = ["id,bytes,kind,candidate,input_norm,bigram"]
+    for id, token in load_run(SAMPLE_RUN_ID).run.tokenizer.vocab.items():
+        is_candidate = id in (300, 301)
+        lines.append(f"{id},{token.hex()},token,{is_candidate},{0.1 if is_candidate else 1.5},")
+    (tmp_path / "rows.csv").write_text("\n".join(lines), "utf-8")
+    open_vocabulary(tab)
+    section = tab.locator(".st-key-rows_section")
+    section.locator("summary").click()
+    section.get_by_test_id("stFileUploader").locator("input").set_input_files(tmp_path / "rows.csv")
+    expect(section.get_by_text("look as little trained")).to_be_visible()
+    tab.set_viewport_size(PHONE)
+    tab.get_by_role("button", name="Looks untrained").click()
+    expect(tab.locator(".found [role=status]")).to_have_text("2 of 4,096 tokens")
+    expect(tab.locator(".vocabulary td.id")).to_have_text(["300", "301"])
+    assert_fits(tab)
 
 
 def test_choices_made_at_once_are_all_kept(tab: Page) -> None:
