@@ -6,6 +6,7 @@ here the texts of the languages are counted, and the run is built.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import sys
 import time
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from bpe_core.adapting.adapted import count_with_missing
 from bpe_core.checks import check_whole, describe, is_a
-from bpe_core.corpus import Corpus, CountsSummary, WordCounts, to_corpus
+from bpe_core.corpus import Corpus, CountsSummary, WordCounts, corpus_or_counts
 from bpe_core.counting import lay_out_pretokens
 from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError
 from bpe_core.runs import (
@@ -43,9 +44,9 @@ _MOST_LANGUAGES = 400
 
 
 def train_parity(
-    corpora: Mapping[str, Corpus | Iterable[str]],
+    corpora: Mapping[str, Corpus | WordCounts | Iterable[str]],
     config: TrainingConfig,
-    development: Mapping[str, Corpus | Iterable[str]] | None = None,
+    development: Mapping[str, Corpus | WordCounts | Iterable[str]] | None = None,
     *,
     hybrid_merges: int = 0,
     window: int | None = None,
@@ -55,10 +56,10 @@ def train_parity(
 ) -> TrainingRun:
     """Train one tokenizer for several languages, so that none needs far more tokens than others.
 
-    `corpora` and `development` have a text for each language. The development text should say the
-    same in each; without it, the training text is measured. The first `hybrid_merges` are chosen
-    by all languages together. With a `window`, a language waits that picked more than
-    `alpha / n_languages` of the last `window` merges.
+    `corpora` and `development` have a text for each language, or its counted words. The development
+    text should say the same in each; without it, the training text is measured. The first
+    `hybrid_merges` are chosen by all languages together. With a `window`, a language waits that
+    picked more than `alpha / n_languages` of the last `window` merges.
 
     `run.picked_by` names the language that picked each merge, and `run.lengths` has the tokens of
     each language's measured text after each number of merges.
@@ -104,7 +105,7 @@ def train_parity(
             counts=learned.merges.counts,
         ),
         config=config,
-        corpus_sha256=_all(texts).sha256,
+        corpus_sha256=_sha256(texts, words),
         corpus_bytes=sum(each.n_bytes for each in words),
         pretokens=pooled,
         joined_at=joined_at,
@@ -163,7 +164,7 @@ def train_by_language(
 
 def beside_plain(
     run: TrainingRun,
-    measured: Mapping[str, Corpus | Iterable[str]],
+    measured: Mapping[str, Corpus | WordCounts | Iterable[str]],
     on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> TrainingRun:
@@ -183,25 +184,26 @@ def beside_plain(
     plain = train(WordCounts(run.pretokens, summary), config, on_progress, should_stop)
     if plain.stop_reason == "cancelled":
         return run
-    texts = (to_corpus(measured[name]) for name in run.parity.languages)
-    words = (text.count(config.pretokenizer) for text in texts)  # as often as they weigh
+    texts = (corpus_or_counts(measured[name]) for name in run.parity.languages)
+    watch = Watch(0, time.perf_counter(), None, None)
+    words = (count(text, config.pretokenizer, watch) for text in texts)  # as often as they weigh
     n_tokens = tuple(count_with_missing(plain.tokenizer, each) for each in words)
     return replace(run, parity=replace(run.parity, plain=n_tokens))
 
 
 def _counted(
-    given: Mapping[str, Corpus | Iterable[str]],
+    given: Mapping[str, Corpus | WordCounts | Iterable[str]],
     languages: Iterable[str],
     pretokenizer: str,
     watch: Watch,
-) -> tuple[dict[str, Corpus], list[WordCounts]]:
+) -> tuple[list[Corpus | WordCounts], list[WordCounts]]:
     """Return the text and the words of each language, in the order of `languages`."""
-    texts: dict[str, Corpus] = {}
+    texts: list[Corpus | WordCounts] = []
     words: list[WordCounts] = []
     for name in languages:
         try:
-            texts[name] = to_corpus(given[name])
-            words.append(count(texts[name], pretokenizer, watch))
+            texts.append(corpus_or_counts(given[name]))
+            words.append(count(texts[-1], pretokenizer, watch))
         except EmptyCorpusError as error:
             raise EmptyCorpusError(
                 f"The language {name!r:.60} has no text to learn from. Leave it out, or give it "
@@ -222,15 +224,16 @@ def _rule(hybrid_merges: int, window: int | None, alpha: float) -> ParityRule:
     return ParityRule(int(hybrid_merges), window, float(alpha))
 
 
-def _all(texts: Mapping[str, Corpus]) -> Corpus:
-    """Return the texts of all languages as one corpus."""
-    every = [text.read() for text in texts.values()]
-    documents = tuple(each for text in every for each in text.documents)
-    whole = Corpus.from_documents(documents)
+def _sha256(texts: Sequence[Corpus | WordCounts], words: Sequence[WordCounts]) -> str:
+    """Return the hash of the texts of all languages as one corpus, or of their counts' hashes."""
+    every = [text.read() for text in texts if isinstance(text, Corpus) and text.word_counts is None]
+    if len(every) < len(texts):
+        return hashlib.sha256(" ".join(each.summary.sha256 for each in words).encode()).hexdigest()
+    whole = Corpus.from_documents(tuple(each for text in every for each in text.documents))
     if not any(text.weights for text in every):
-        return whole
+        return whole.sha256
     weights = (text.weights or (1,) * len(text.documents) for text in every)
-    return replace(whole, weights=tuple(itertools.chain.from_iterable(weights)))
+    return replace(whole, weights=tuple(itertools.chain.from_iterable(weights))).sha256
 
 
 def _pool(

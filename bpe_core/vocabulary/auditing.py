@@ -157,10 +157,12 @@ def audit(tokenizer: Encoder, uses: NDArray[np.int64]) -> Audit:
     >>> audited.never_used, audited.scaffolds
     ((0, 1, 2, 3, 5), (0, 1, 2, 3))
     """
-    special = set(tokenizer.special_tokens.values())
-    ids = sorted(id for id in tokenizer.vocab if id not in special)
-    used = {id for id in ids if uses[id]}
     own = tokenizer.merged_by
+    others = set(tokenizer.special_tokens.values())
+    if own is not None:
+        others |= own.table.removed  # no text encodes to what training took out again
+    ids = sorted(id for id in tokenizer.vocab if id not in others)
+    used = {id for id in ids if uses[id]}
     needed = used if own is None else with_parts(own, used)
     marker = None if own is None else own.table.end_of_word_id
     never_used = tuple(id for id in ids if id not in used)

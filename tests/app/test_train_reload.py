@@ -156,6 +156,8 @@ def test_removals_come_back_and_every_page_opens(open_app: OpenApp) -> None:
     app.number_input(key="settings_min_frequency").set_value(0)
     app.number_input(key="settings_picky").set_value(0.6)
     app.number_input(key="settings_vocab_size").set_value(266).run()
+    # More merges than tokens: each removal makes room for one more.
+    assert "and once more for each token taken out again" in page_text(app)
     train(app)
     again = assert_same_run(open_app, app)
     run_id = in_address(again, "run")

@@ -186,6 +186,20 @@ def test_training_ends_where_no_language_has_a_pair() -> None:
         assert run.tokenizer.n_merges == 3
 
 
+def test_counted_words_are_learned_from_as_their_text() -> None:
+    texts = {"en": ["the sea and the way"] * 9, "de": ["das Meer und der Weg"] * 3}
+    counted = {name: bpe.Corpus.from_documents(text).count("gpt2") for name, text in texts.items()}
+    config = TrainingConfig(275)
+    run, expected = (bpe.train_parity(each, config, each) for each in (counted, texts))
+    assert run.merges == expected.merges
+    assert run.corpus_bytes == expected.corpus_bytes
+    assert run.lengths["de"].tolist() == expected.lengths["de"].tolist()
+    corpora = {name: bpe.Corpus.from_word_counts({"hug": 3, name: 4}) for name in texts}
+    plain = beside_plain(bpe.train_parity(corpora, TrainingConfig(258)), corpora).parity
+    assert plain is not None
+    assert len(plain.plain) == 2
+
+
 def test_wrong_settings_are_refused() -> None:
     texts = {"a": ["hug"], "b": ["pug"]}
     config = TrainingConfig(260)

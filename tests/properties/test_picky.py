@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import get_args
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
@@ -21,10 +22,10 @@ from bpe_core.formats import dumps, loads, run_to_bytes
 from bpe_core.runs import PairLives
 from bpe_core.tokenizer import replace_all
 from bpe_core.trainers import GrowingVocabulary, train_picky_reference
-from bpe_core.types import Format, Pair, TrainingConfig
-from bpe_core.vocabulary import find_unreachable
+from bpe_core.types import Format, Pair, PretokenCounts, TrainingConfig
+from bpe_core.vocabulary import audit, count_uses, find_unreachable
 from ui.vocabulary import CountedText, inspect_vocabulary
-from ui.vocabulary.audit_section import list_findings
+from ui.vocabulary.audit_section import leading_sentence, list_findings
 
 configs = st.builds(
     TrainingConfig,
@@ -180,6 +181,8 @@ def test_what_reasons_about_merges_knows_of_removals() -> None:
     assert dict(find_unreachable(one).unreachable) == {3: "removed"}
     assert find_unreachable(other).unreachable == {}
     assert bpe.encode_by(one, "ababc", "fewest-tokens") == [0, 1, 4]
+    audited = audit(one, count_uses(one, PretokenCounts((b"ababc",), np.array([1]))))
+    assert (audited.never_used, audited.scaffolds) == ((2,), (2,))  # the removed 3 is neither
 
 
 def test_commands_know_of_removals(tmp_path: Path) -> None:
@@ -221,6 +224,9 @@ def test_commands_know_of_removals(tmp_path: Path) -> None:
     assert counts["removed"] == n_removed
     assert counts["unreachable"] == 13  # bytes that UTF-8 has no use for
     assert "undecided" not in counts
+    pieces, aside = leading_sentence(inspection)
+    assert (f"{tokenizer.vocab_size - 1} tokens", True) in pieces  # all but the special token
+    assert f"{n_removed} tokens taken out again in training are not counted." in aside
     gpt2 = inspect_vocabulary("GPT-2", bpe.gpt2(), CountedText("text", "the text"), None)
     assert "removed" not in {each.key for each in list_findings(gpt2, None)}
 

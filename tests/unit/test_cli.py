@@ -601,6 +601,25 @@ def test_training_for_parity_shows_each_language_beside_plain_bpe(tmp_path: Path
     assert "'second' is in only one" in run(*command, *named, *only).stderr
 
 
+def test_a_vocabulary_is_cut_five_ways(tmp_path: Path) -> None:
+    shown = succeed("readers", "gpt2", stdin=b" Northamptonshire").stdout.splitlines()
+    assert shown[0].split() == ["merges", "5", "0.149", "ĠNorth", "am", "pt", "ons", "hire"]
+    assert shown[3].split() == ["fewest-tokens", "3", "0.101", "ĠNorth", "ampton", "shire"]
+    dropped = ("--dropout", "1", "--json", "--allow-special")
+    found = json.loads(succeed("readers", "gpt2", *dropped, stdin=b"I like th").stdout)
+    assert [row["tokens"] for row in found["readers"]] == [3, 3, 3, 3, 9]
+    assert found["unstable_end"] == {"n_stable": 2, "n_unstable": 1, "added": "e", "ids": [262]}
+    assert succeed("readers", "gpt2").stdout.splitlines()[::5] == [
+        "merges         0",
+        "Unstable at the end: no token.",
+    ]
+    long = tmp_path / "long.txt"
+    long.write_text("the sea " * 2_000)
+    shown = succeed("readers", "gpt2", long).stdout.splitlines()
+    assert len(shown) == 5
+    assert all(line.endswith(" …") for line in shown)
+
+
 def test_tokens_are_taken_out_again_and_only_the_native_format_says_so(tmp_path: Path) -> None:
     text, out = tmp_path / "notes.txt", tmp_path / "picky.bpe.json"
     text.write_text("the hedgehog and the hedge, hedgehogs and hedges " * 9)

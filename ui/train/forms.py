@@ -122,7 +122,8 @@ def choose_settings(
 
     def write_size(found: LargestSize | None) -> None:
         if size is not None:
-            text = size_field.size_sentence(size, start, found)
+            removes = config.picky is not None
+            text = size_field.size_sentence(size, start, found, removes=removes)
             sentence.markdown(text, width="content", help=tooltip("Token", "Special token"))
 
     is_custom = preset == CUSTOM

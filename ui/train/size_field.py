@@ -158,15 +158,21 @@ def _carried(last: ShownSize, slider: _Slider) -> float:
     return slider.sizes[before.sizes.index(int(last.size))] if is_place else last.size
 
 
-def size_sentence(size: int, start: Start, found: LargestSize | None = None) -> str:
+def size_sentence(
+    size: int, start: Start, found: LargestSize | None = None, *, removes: bool = False
+) -> str:
     """Return the size of a vocabulary and what it consists of, in Markdown.
 
-    `found` is the largest size that the corpus can fill, if known.
+    `found` is the largest size that the corpus can fill, if known. If training `removes` tokens
+    again, it takes more merges.
 
     >>> start = Start("bytes", 256, 1, 0)
     >>> print(size_sentence(4_096, start, LargestSize(343, is_exact=True)))
     Join the most frequent pair **86 times**. :gray[Vocabulary size **4,096** = 256 bytes + \
 1 special + room for 3,839]
+    >>> print(size_sentence(300, start, removes=True))
+    Join the most frequent pair **43 times**, and once more for each token taken out again. \
+:gray[Vocabulary size **300** = 256 bytes + 1 special + 43 tokens from merges]
     """
     n_merges = size - start.total
     joined, merges = f"**{counted(n_merges, 'time')}**.", counted(n_merges, "merge")
@@ -175,6 +181,9 @@ def size_sentence(size: int, start: Start, found: LargestSize | None = None) -> 
         most = "" if found.is_exact else "at most "
         # Short, because a second line would move the button below when a text is pasted.
         joined, merges = f"**{most}{n_found}**.", f"room for {n_merges:,}"
+    elif removes:
+        joined = f"**{counted(n_merges, 'time')}**, and once more for each token taken out again."
+        merges = counted(n_merges, "token") + " from merges"
     parts = " + ".join([*start.parts, merges])
     return f"Join the most frequent pair {joined} :gray[Vocabulary size **{size:,}** = {parts}]"
 

@@ -451,8 +451,10 @@ def list_findings(inspection: Inspection, reachability: Reachability | None) -> 
 def leading_sentence(inspection: Inspection) -> tuple[list[tuple[str, bool]], str]:
     """Return the page's first sentence, as pieces with whether each is bold, and an aside."""
     lengths = inspection.table.length_counts
-    ordinary = int(lengths.sum())
-    half = int(np.searchsorted(np.cumsum(lengths), ordinary / 2))
+    own = inspection.tokenizer
+    removed = 0 if own is None else len(own.table.removed)
+    ordinary = int(lengths.sum()) - removed
+    half = int(np.searchsorted(np.cumsum(lengths), (ordinary + removed) / 2))
     longest = len(lengths) - 1
     aside = f"The longest has {counted(longest, 'byte')}, and half have at most {half:,}."
     tokens = (counted(ordinary, "token"), True)
@@ -460,6 +462,9 @@ def leading_sentence(inspection: Inspection) -> tuple[list[tuple[str, bool]], st
     if special:
         are = "is" if special == 1 else "are"
         aside += f" {counted(special, 'special token')} {are} not included."
+    if removed:
+        are = "is" if removed == 1 else "are"
+        aside += f" {counted(removed, 'token')} taken out again in training {are} not counted."
     if inspection.audit is None:
         uncounted = f". Their uses in {inspection.text.name} are not counted."
         return [tokens, (uncounted, False)], aside
