@@ -2,8 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { candidatesAt, Guesses, judgeGuess } from "../../ui/components/merge_player/guesses.js";
-import { nearestBorder } from "../../ui/components/merge_player/nearest_border.js";
+import { candidatesAt, Guesses, judgeGuess, nearestBorder } from "../../ui/components/merge_player/guesses.js";
 import { keepBlocks, raceAt, unpackBlock, unpackRun } from "../../ui/components/merge_player/run.js";
 import { decodeBase64, fromPython } from "./python.js";
 

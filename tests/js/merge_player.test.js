@@ -4,13 +4,11 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { findMerge } from "../../ui/components/merge_player/jump.js";
 import { actOfKey, actOnPage } from "../../ui/components/merge_player/keys.js";
-import { doneSentence, formatNote, raceNote, formatTitle, whyNothing, savedSentences } from "../../ui/components/merge_player/notes.js";
+import { doneSentence, formatNote, raceNote, formatTitle, whyNothing, savedSentences, spokenQuestion, spokenState } from "../../ui/components/merge_player/notes.js";
 import { keepBlocks, touchedIn, unpackBlock, unpackRun } from "../../ui/components/merge_player/run.js";
-import { cellsOfWord, sceneAt, findScene, placeScenes } from "../../ui/components/merge_player/scenes.js";
+import { cellsOfWord, sceneAt, findScene, placeScenes, lineCount, placeWords, sizeOfWord } from "../../ui/components/merge_player/word_layout.js";
 import { placeCounted } from "../../ui/components/merge_player/sentence.js";
-import { spokenQuestion, spokenState } from "../../ui/components/merge_player/spoken.js";
 import { roomFor, shortText, shortToken, spokenPair, spokenSymbol } from "../../ui/components/merge_player/token_names.js";
-import { lineCount, placeWords, sizeOfWord } from "../../ui/components/merge_player/word_layout.js";
 import { decodeBase64, fromPython } from "./python.js";
 
 const messages = fromPython("runs");

@@ -1,7 +1,7 @@
 // The words shown with a question: chosen so that the answer can be counted in them.
 
 import { tiesAt, touchedIn } from "./run.js";
-import { cellsOfWord } from "./scenes.js";
+import { cellsOfWord } from "./word_layout.js";
 import { symbolsAt } from "./symbols.js";
 
 /** @import { Block, Run, Word } from "./run.js" */

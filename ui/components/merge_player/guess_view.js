@@ -2,9 +2,8 @@
 
 import { addPart } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
-import { candidatesAt, judgeGuess } from "./guesses.js";
+import { candidatesAt, judgeGuess, nearestBorder } from "./guesses.js";
 import { isByKey } from "./keys.js";
-import { nearestBorder } from "./nearest_border.js";
 import { bold, couple } from "./tiles.js";
 
 /** @import { Guesses } from "./guesses.js"

@@ -1,11 +1,12 @@
-// Notes around the words, the race and the reasons: what is shown, and what is missing.
+// Notes around the words, the race and the reasons: what is shown, what is missing, and the player's state in
+// words, for a screen reader.
 
-import { SUPERWORD_LEGEND } from "../shared/characters.js";
-import { counted, grouped } from "../shared/numbers.js";
+import { SUPERWORD_LEGEND, spokenToken } from "../shared/characters.js";
+import { counted, grouped, times } from "../shared/numbers.js";
 import { mergesSaved, traced } from "./run.js";
 
 /** @import { Ending, RacingPair, Run, Word } from "./run.js"
-    @import { Scene } from "./scenes.js" */
+    @import { Scene } from "./word_layout.js" */
 
 /** @typedef {"frequent" | "touched" | "yours"} Mode */
 
@@ -115,4 +116,22 @@ export function savedSentences({ before, after, savers }, nMerges) {
     heading: n === 1 ? "The merge that saved most" : `${n === 10 ? "Ten" : n} merges that saved most`,
     note: `${which}${grouped(saved)} of the ${counted(before - after, "token")} saved, with ${grouped(n)} of ${counted(nMerges, "merge")}.`,
   };
+}
+
+/** @param {Run} run
+    @param {number} step */
+export function spokenState(run, step) {
+  const done = `${grouped(step)} of ${counted(run.n_merges, "merge")}.`;
+  if (step >= run.n_merges) {
+    const shorter = run.end ? ` ${grouped(run.end.before)} tokens have become ${grouped(run.end.after)}.` : "";
+    return `${done} ${run.ending}${shorter}`;
+  }
+  const [left, right, made] = [run.merge_left, run.merge_right, run.merge_id].map((ids) => spokenToken(run.tokens[ids[step]]));
+  return `${done} Next: ${left} and ${right} become ${made}; ${times(run.merge_count[step])}.`;
+}
+
+/** @param {Run} run
+    @param {number} step */
+export function spokenQuestion(run, step) {
+  return `${grouped(step)} of ${counted(run.n_merges, "merge")}. Which pair comes next?`;
 }

@@ -8,7 +8,7 @@ import { Link } from "./link.js";
 import { BEATS, Playback } from "./playback.js";
 import { remembered } from "./remembered.js";
 import { blockAt, blockNumber, keepBlocks, sameBytes, unpackBlock, unpackRun } from "./run.js";
-import { spokenQuestion, spokenState } from "./spoken.js";
+import { spokenQuestion, spokenState } from "./notes.js";
 import { PlayerView } from "./view.js";
 
 /** @import { Component } from "../shared/component.js"

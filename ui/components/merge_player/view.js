@@ -8,19 +8,18 @@ import { tilesAround, writeCandidates, writeQuestion, writeVerdict } from "./gue
 import { Guesses } from "./guesses.js";
 import { formatNote, raceNote, formatTitle, whyNothing } from "./notes.js";
 import { Race } from "./race.js";
-import { writeChanges, writeGiven, writeMargin, writeReason, writeHidden } from "./reason_card.js";
+import { writeChanges, writeGiven, writeMargin, writeReason, writeHidden, TieList } from "./reason_card.js";
 import { remembered } from "./remembered.js";
 import { blockAt, mergesSaved, raceAt, traced } from "./run.js";
-import { cellsOfWord, sceneAt, findScene, placeScenes } from "./scenes.js";
+import { cellsOfWord, sceneAt, findScene, placeScenes } from "./word_layout.js";
 import { writeSentence } from "./sentence.js";
-import { TieList } from "./ties.js";
 import { muted } from "./tiles.js";
 import { WordGrid } from "./word_grid.js";
 import { WordMotion } from "./word_motion.js";
 
 /** @import { Mode } from "./notes.js"
     @import { Block, Pair, RacingPair, Run, Word } from "./run.js"
-    @import { Scene } from "./scenes.js" */
+    @import { Scene } from "./word_layout.js" */
 
 const ROWS = 8;
 const HIDDEN_PAIRS = "While you guess, the counts of the other pairs stay hidden.";
