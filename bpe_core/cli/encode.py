@@ -9,7 +9,7 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -230,16 +230,30 @@ def decode(
     write_output(loaded.decode_bytes(read_ids(file)), out)
 
 
-@click.command()
-@click.argument("tokenizer")
-@click.argument("messages", default="-")
-@click.option(
+_template_option = click.option(
     "--template",
     "given_template",
     metavar="FILE",
     help="A template in Jinja's language, instead of the one in the tokenizer's files; or the name "
     "of one of several that they have.",
 )
+_tools_option = click.option(
+    "--tools", metavar="FILE", help="The tools that the model may call: a JSON list of schemas."
+)
+_set_option = click.option(
+    "--set",
+    "variables",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set a variable that the template reads, such as enable_thinking=false. The value is "
+    "JSON, or else a text.",
+)
+
+
+@click.command()
+@click.argument("tokenizer")
+@click.argument("messages", default="-")
+@_template_option
 @click.option(
     "--add-generation-prompt",
     is_flag=True,
@@ -250,17 +264,8 @@ def decode(
     is_flag=True,
     help="End within the last message, for the model to go on.",
 )
-@click.option(
-    "--tools", metavar="FILE", help="The tools that the model may call: a JSON list of schemas."
-)
-@click.option(
-    "--set",
-    "variables",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Set a variable that the template reads, such as enable_thinking=false. The value is "
-    "JSON, or else a text.",
-)
+@_tools_option
+@_set_option
 @click.option("--ids", is_flag=True, help="Print ids instead of text.")
 @click.option(
     "--report",
@@ -367,11 +372,7 @@ def chat(
         given = _set_variables(template, variables)
         if tools is not None:
             given["tools"] = _read_json(tools, "The tools are")
-        lines = _json_lines(messages)
-        talks = (
-            {**given, **cast("dict[str, Any]", each)} if isinstance(each, dict) else each
-            for each in lines
-        )
+        talks = _conversations(messages, given)
         if masks is not None:
             check_output("Parquet", masks, inputs, force=force)
         found = _report_chats(template, talks, opened, context, masks)
@@ -429,6 +430,22 @@ def _json_lines(name: str) -> Iterator[Any]:
                     f"Line {number:,} of {name} is not valid JSON: {error}. Expected a "
                     "conversation on each line."
                 ) from None
+
+
+def _conversations(name: str, given: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield conversations, each with the variables that are given unless it has its own.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.jsonl").write_text('[{"role": "user"}]')
+    ...     list(_conversations(f"{folder}/a.jsonl", {"tools": []}))
+    [{'tools': [], 'messages': [{'role': 'user'}]}]
+    """
+    for each in _json_lines(name):
+        if isinstance(each, dict):
+            yield {**given, **cast("dict[str, Any]", each)}
+        else:
+            yield {**given, "messages": each} if given else each
 
 
 def _report_chats(
@@ -620,8 +637,11 @@ def _set_variables(template: ChatTemplate, options: tuple[str, ...]) -> dict[str
     is_flag=True,
     help="Read conversations from JSON lines or Parquet, render each by the tokenizer's chat "
     "template, and write ids and the mask of what is learned, with --format parquet. Takes no "
-    "other option but --shard-tokens and --work.",
+    "other option but --shard-tokens, --work, and the next three.",
 )
+@_template_option
+@_tools_option
+@_set_option
 @errors_option
 @click.option(
     "--skip-damaged",
@@ -654,6 +674,9 @@ def encode_corpus(
     text_column: str | None,
     keep_columns: tuple[str, ...],
     is_chat: bool,
+    given_template: str | None,
+    tools: str | None,
+    variables: tuple[str, ...],
     errors: DecodingErrors,
     skip_damaged: bool,
     dry_run: bool,
@@ -680,8 +703,20 @@ def encode_corpus(
 
     if is_chat:
         n = parse_count(shard_tokens, "--shard-tokens")
-        _encode_chats(sources, tokenizer, out, workers.work, force=force, n=n, as_json=as_json)
+        _encode_chats(
+            sources,
+            tokenizer,
+            out,
+            workers.work,
+            (given_template, tools, variables),
+            force=force,
+            n=n,
+            as_json=as_json,
+        )
         return
+    unread = {"--template": given_template, "--tools": tools, "--set": variables}
+    if wanting := [option for option, value in unread.items() if value]:
+        raise ConfigError(f"{wanting[0]} needs --chat: it is about conversations.")
     workers.check()
     encoder = load_encoder(tokenizer, pretokenizer, special_tokens)
     # Other encoders are opened by name, by the workers too.
@@ -749,6 +784,9 @@ _CHAT_OPTIONS: Final = {"--tokenizer", "--out", "--force", "--format", "--shard-
     "--chat",
     "--json",
     "--work",
+    "--template",
+    "--tools",
+    "--set",
 }
 
 
@@ -757,6 +795,7 @@ def _encode_chats(
     tokenizer: str,
     out: str,
     work: str | None,
+    rendering: tuple[str | None, str | None, tuple[str, ...]],
     *,
     force: bool,
     n: int,
@@ -784,7 +823,11 @@ def _encode_chats(
         raise ConfigError("Conversations are written with --format parquet, into a folder.")
     fetch_missing(tokenizer)
     opened = open_encoder(tokenizer)
-    template = _choose_template(opened.chat, None, tokenizer)
+    given_template, tools, variables = rendering
+    template = _choose_template(opened.chat, given_template, tokenizer)
+    more = _set_variables(template, variables)
+    if tools is not None:
+        more["tools"] = _read_json(tools, "The tools are")
     check_output(
         "a JSON object", f"{out}/manifest.json", [*sources], force=force, makes_folder=True
     )
@@ -794,7 +837,7 @@ def _encode_chats(
             raise ConfigError(f"--chat reads JSON lines and Parquet. Unpack {source.name} first.")
         files.append((source.name, source.url))
     manifest, report = encode_chats(
-        ((name, _json_lines(url)) for name, url in files),
+        ((name, _conversations(url, more)) for name, url in files),
         template,
         opened.encoder,
         out,

@@ -164,7 +164,11 @@ def _conversation(given: Any) -> dict[str, Any]:
         said: dict[str, Any] = dict(cast("Any", each)) if isinstance(each, Mapping) else {}
         role = said.get("from")
         messages.append({"role": _SHARE_GPT.get(str(role), role), "content": said.get("value")})
-    return {"messages": check_messages(messages)}
+    # Data sets of this form write their tools as a text, which no template takes for tools.
+    others = {name: value for name, value in found.items() if name != "conversations"}
+    if isinstance(others.get("tools"), str):
+        del others["tools"]
+    return {**others, "messages": check_messages(messages)}
 
 
 def _add(

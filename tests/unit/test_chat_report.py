@@ -347,6 +347,31 @@ def test_a_killed_encoding_of_conversations_resumes_and_is_equal(
         use("other", talks, work=own)
 
 
+def test_conversations_are_encoded_by_a_given_template_with_tools(tmp_path: Path) -> None:
+    rows, template, tools = (tmp_path / name for name in ("a.jsonl", "t.jinja", "tools.json"))
+    own = {"messages": [USER, ANSWER], "mood": "own"}
+    rows.write_text("\n".join(map(json.dumps, [[USER, ANSWER], own, ROWS[2]])))
+    template.write_text("{{ tools[0].name }} {{ mood }} " + SOURCE)
+    tools.write_text('[{"name": "weather"}]')
+    base = ["--template", str(template), "--tools", str(tools), "--set", "mood=calm"]
+    out = ["--out", str(tmp_path / "out"), "--format", "parquet"]
+    run = CliRunner().invoke(
+        main, ["encode-corpus", str(rows), "-t", "gpt2", *out, "--chat", *base]
+    )
+    assert run.exit_code == 0, run.output
+    table = pq.read_table(tmp_path / "out" / "train-00000.parquet")  # pyright: ignore[reportUnknownMemberType]
+    texts = [bpe.gpt2().decode(ids) for ids in table["input_ids"].to_pylist()]
+    assert [text.split("<")[0] for text in texts] == [
+        "weather calm ",
+        "weather own ",
+        "weather calm ",
+    ]
+    shown = CliRunner().invoke(main, ["chat", "gpt2", str(rows), "--report", "--json", *base])
+    assert json.loads(shown.stdout)["tokens"] == sum(table["n_tokens"].to_pylist())
+    wrong = CliRunner().invoke(main, ["encode-corpus", str(rows), "-t", "gpt2", *out, *base])
+    assert (wrong.exit_code, "--template needs --chat" in wrong.stderr) == (1, True)
+
+
 def test_conversations_that_are_no_json_are_refused_and_the_others_encoded(tmp_path: Path) -> None:
     circular: list[Any] = []
     circular.append(circular)
