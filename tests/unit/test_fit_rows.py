@@ -281,6 +281,10 @@ def test_the_new_folder_has_the_adapted_tokenizer_alone(
         format == "native" and names == {"tokenizer.bpe.json"}
     )
     assert bpe.check(new).n_errors == 0
+    if "tokenizer.json" in names:
+        peer = transformers.AutoTokenizer.from_pretrained(new)
+        text = "hugging the bugs in a rug"
+        assert peer.encode(text, add_special_tokens=False) == adapted.encode(text)
 
 
 @pytest.mark.parametrize("recipe", ["mean", "calibrated", "last"])
