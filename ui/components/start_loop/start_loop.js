@@ -89,7 +89,8 @@ class StartLoop {
 
   /** Learn the sentence in the field, and play it from its characters on. */
   take() {
-    this.#show(this.#learn());
+    this.#place(this.#learn());
+    this.#begin();
   }
 
   #learn() {
@@ -98,17 +99,23 @@ class StartLoop {
   }
 
   /** @param {{ text: string, note: string, run: LearnedRun }} learned */
-  #show({ text, note, run }) {
+  #place({ text, note, run }) {
     this.limit.textContent = [note, orderNote(text)].filter(Boolean).join(" ");
+    clearTimeout(this.playTimer);
     this.playback.stop();
+    this.playback.step = 0; // of the words before
     this.text = text;
     this.run = run;
-    carry({ text: this.field.value.slice(0, MAX_CARRIED), run: this.run });
     this.stepOfTurn = stepOfTurn(this.run);
     this.view.setRun(this.run, this.field.matches(":dir(rtl)"));
+  }
+
+  /** Carry the sentence to the scenes below, and play it from its characters on. */
+  #begin() {
+    const { text } = this;
+    carry({ text: this.field.value.slice(0, MAX_CARRIED), run: this.run });
     const { calm } = this.playback;
     this.playback.goTo(calm.matches ? Math.ceil(this.run.n_merges / 2) : 0);
-    clearTimeout(this.playTimer);
     if (!calm.matches) this.playTimer = setTimeout(() => this.playback.play(), REST_BEFORE_PLAYING);
     clearTimeout(this.keepTimer);
     this.keepTimer = setTimeout(() => this.#keep(text), REST_BEFORE_KEEPING);
@@ -225,7 +232,10 @@ class StartLoop {
     clearTimeout(this.takeTimer);
     this.takeTimer = setTimeout(() => {
       const learned = this.#learn();
-      this.takeTimer = setTimeout(() => this.#show(learned));
+      this.takeTimer = setTimeout(() => {
+        this.#place(learned);
+        this.takeTimer = setTimeout(() => this.#begin());
+      });
     });
   }
 
