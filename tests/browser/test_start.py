@@ -131,7 +131,7 @@ def test_a_typed_name_is_cut_and_learned_without_the_server_or_written_twice(tab
 
     field(tab).fill("Grace Hopper")
     expect(tab.locator(".loop .sentence")).to_have_text(
-        "Nothing to learn yet: within words, every pair of neighbours occurs only once."
+        "Nothing to learn yet: within pieces, every pair of neighbours occurs only once."
     )
     expect(tab.get_by_role("button", name="Play")).to_be_disabled()
     tab.get_by_role("button", name="Write it twice").click()
@@ -152,9 +152,9 @@ def test_keys_and_the_slider_step_and_guess(still_tab: Page) -> None:
 
     scrub_to(still_tab, 5)
     sentence = still_tab.locator(".loop .sentence")
-    expect(sentence).to_have_text("Merge 6: ll + s occur together 2 times within words.")
+    expect(sentence).to_have_text("Merge 6: ll + s occur together 2 times within pieces.")
     expect(still_tab.locator(".loop .why")).to_have_text(
-        "No other pair within words occurs as often."
+        "No other pair within pieces occurs as often."
     )
     expect(sentence.get_by_role("img").first).to_have_attribute("aria-label", "ll")
     expect(still_tab.locator(".loop .pair")).to_have_count(2)

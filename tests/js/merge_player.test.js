@@ -228,7 +228,7 @@ suite("the note on the words shown", () => {
 
   test("names the place where pairs are counted", () => {
     const places = [{ ...run, joins_words: true }, { ...run, picked_by: ["de"] }, run].map(placeCounted);
-    assert.deepEqual(places, ["in the text", "in all languages", "within words"]);
+    assert.deepEqual(places, ["in the text", "in all languages", "within pieces"]);
   });
 
   test("does not reveal the answer while a question is asked", () => {

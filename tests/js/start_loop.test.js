@@ -102,8 +102,8 @@ suite("the legend", () => {
   test("says at once where words themselves are cut", () => {
     const cutOff = ["मेरी माँ मेरे गाँव में रहती है", "ฉันชื่อ", "cafe\u0301 cafe\u0301"];
     const whole = [SHELLS, "我的名字", "بسم الله", "🧩 1 2", "", "köyüm adım"];
-    for (const text of cutOff) assert.match(legend(learn(text)), /cuts words too: vowel signs and other marks/, text);
-    for (const text of whole) assert.match(legend(learn(text)), /cuts the text into words, and/, text);
+    for (const text of cutOff) assert.match(legend(learn(text)), /cuts off vowel signs and other marks/, text);
+    for (const text of whole) assert.match(legend(learn(text)), /cuts the text into pieces, and/, text);
   });
 });
 
@@ -128,7 +128,7 @@ suite("the visitor's turn", () => {
 
   test("counts each tied pair as right, and says the tie rule without ids, as it holds", () => {
     assert.match(HINT, /If several tie, each of them is right\.$/);
-    assert.match(TIE_RULE, /the earlier piece wins, characters in Unicode’s order, then joined pieces in the order made/);
+    assert.match(TIE_RULE, /the earlier token wins, characters in Unicode’s order, then others in the order made/);
     let nTies = 0;
     for (const { text } of sentences.filter(({ text }) => text.length < 400)) {
       const own = learn(text);
@@ -205,13 +205,13 @@ suite("what is said", () => {
   const length = (run, step) => Object.values(lengthSentence(run, step)).join("");
 
   test("of the next merge: the pair, its count, and that none is more frequent", () => {
-    assert.equal(said(learn(SHELLS), 5), "Merge 6: ll + s occur together 2 times within words. No other pair within words occurs as often.");
+    assert.equal(said(learn(SHELLS), 5), "Merge 6: ll + s occur together 2 times within pieces. No other pair within pieces occurs as often.");
   });
 
   test("of a tie: how many pairs it has", () => {
     const run = learn(SHELLS);
     assert.equal(run.tied[1], sentences.find(({ text }) => text === SHELLS).tied[1]);
-    assert.equal(said(run, 1), "Merge 2: h + e occur together 3 times within words. 2 pairs tie: a fixed rule picks one.");
+    assert.equal(said(run, 1), "Merge 2: h + e occur together 3 times within pieces. 2 pairs tie: a fixed rule picks one.");
   });
 
   test("holds where its pairs are counted again, within the words if it says so, or else across them", () => {
@@ -220,7 +220,7 @@ suite("what is said", () => {
       const run = learn(text);
       for (let step = 0; step <= run.n_merges; step++) {
         const words = run.frequent.map(({ base }) => symbolsAt(run, base, step).map(({ id }) => id));
-        const counted = (said) => countPairs(/within words/.test(said) ? words : [words.flat()]);
+        const counted = (said) => countPairs(/within pieces/.test(said) ? words : [words.flat()]);
         if (step === run.n_merges) {
           const said = endSentence(run);
           if (said.includes("only once")) {
@@ -248,10 +248,10 @@ suite("what is said", () => {
   });
 
   test("at the end: nothing is left to learn, and why", () => {
-    assert.equal(endSentence(learn(SHELLS)), "Nothing is left to learn: within words, every pair of neighbours occurs only once.");
-    assert.equal(endSentence(learn("ab1ab1")), "Nothing is left to learn: every word is one token.");
-    assert.equal(endSentence(learn("Maria")), "Nothing to learn yet: within words, every pair of neighbours occurs only once.");
-    assert.equal(endSentence(learn("M")), "Nothing to learn yet: a character alone has no neighbour in its word.");
+    assert.equal(endSentence(learn(SHELLS)), "Nothing is left to learn: within pieces, every pair of neighbours occurs only once.");
+    assert.equal(endSentence(learn("ab1ab1")), "Nothing is left to learn: every piece is one token.");
+    assert.equal(endSentence(learn("Maria")), "Nothing to learn yet: within pieces, every pair of neighbours occurs only once.");
+    assert.equal(endSentence(learn("M")), "Nothing to learn yet: a character alone has no neighbour in its piece.");
     assert.match(endSentence(learn("")), /^Type your name/);
   });
 

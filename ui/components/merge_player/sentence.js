@@ -30,10 +30,10 @@ function writeRemovals(element, run, step) {
     @param {Pick<Run, "joins_words" | "picked_by">} run */
 export function placeCounted(run) {
   if (run.joins_words) return "in the text";
-  return run.picked_by ? "in all languages" : "within words";
+  return run.picked_by ? "in all languages" : "within pieces";
 }
 
-/** "Next, merge 46: l a → la occurs 1,379 times within words.", or another place: see `placeCounted`.
+/** "Next, merge 46: l a → la occurs 1,379 times within pieces.", or another place: see `placeCounted`.
     @param {HTMLElement} element
     @param {Run} run
     @param {number} step */

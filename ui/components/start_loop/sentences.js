@@ -16,10 +16,10 @@ export function mergeSentence(run, step) {
     name: `Merge ${grouped(step + 1)}:`,
     occurs: "occur together ",
     count: counted(run.merge_count[step], "time"),
-    rest: " within words.",
+    rest: " within pieces.",
     why: ties > 1
       ? `${grouped(ties)} pairs tie: a fixed rule picks one.`
-      : "No other pair within words occurs as often.",
+      : "No other pair within pieces occurs as often.",
   };
 }
 
@@ -29,8 +29,8 @@ export function legend({ frequent, tokens }) {
   // A mark that begins a piece, or follows the space that does, was cut off its letter.
   const isCutOff = frequent.some(({ base }) => /^\s?\p{M}/u.test(base.slice(0, 2).map((id) => tokens[Number(id)]).join("")));
   const cut = isCutOff
-    ? "GPT-2’s rule cuts words too: vowel signs and other marks come off their letters. No merge crosses a gap."
-    : "GPT-2’s rule cuts the text into words, and no merge crosses a gap.";
+    ? "GPT-2’s rule cuts off vowel signs and other marks, too. No merge crosses a gap between pieces."
+    : "GPT-2’s rule cuts the text into pieces, and no merge crosses a gap.";
   return `${cut} ␣ is a space: one before a word belongs to it.`;
 }
 
@@ -39,8 +39,8 @@ export function legend({ frequent, tokens }) {
 export function endSentence(run) {
   if (!run.n_tokens[0]) return "Type your name, or any sentence: it is cut into characters and learned.";
   const left = run.n_merges ? "Nothing is left to learn: " : "Nothing to learn yet: ";
-  if (run.n_left) return `${left}within words, every pair of neighbours occurs only once.`;
-  return left + (run.n_merges ? "every word is one token." : "a character alone has no neighbour in its word.");
+  if (run.n_left) return `${left}within pieces, every pair of neighbours occurs only once.`;
+  return left + (run.n_merges ? "every piece is one token." : "a character alone has no neighbour in its piece.");
 }
 
 /** Return whether saying the sentence twice would give something to learn.

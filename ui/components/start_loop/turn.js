@@ -14,9 +14,9 @@ const MIN_WATCHED = 2; // merges played before it is the visitor's turn
 const CANDIDATES = 4;
 const NUMBERS = ["", "merge", "two merges", "three merges"];
 
-export const HINT = "Count them within words: the most frequent pair wins. If several tie, each of them is right.";
+export const HINT = "Count them within pieces: the most frequent pair wins. If several tie, each of them is right.";
 // By ids, which this page does not show.
-export const TIE_RULE = "the earlier piece wins, characters in Unicode’s order, then joined pieces in the order made";
+export const TIE_RULE = "the earlier token wins, characters in Unicode’s order, then others in the order made";
 
 /** Return the step at which playing stops for the visitor's turn; -1 if there are too few merges.
     @param {LearnedRun} run */
