@@ -74,6 +74,5 @@ def draw_encoders(
 frame.show_page(
     draw_lab,
     "Lab",
-    "For choosing an engine: how fast each encoder and trainer is on this machine, and whether "
-    "they agree.",
+    "How fast is each encoder and trainer on this machine, and do they agree?",
 )

@@ -33,14 +33,14 @@ def draw_vocabulary(stored: StoredRun) -> None:
     st.space("small")
     sentence, aside = leading_sentence(inspection)
     terms = definitions("Special token") if inspection.special_ids else ()
-    verdict(sentence, aside, key="vocabulary_verdict", terms=terms)
+    verdict(sentence, "", key="vocabulary_verdict", terms=terms)
     draw_counting(counting, text)
     st.space("small")
     browser = st.container()
     # The file that is opened below the table adds a finding by which the table is filtered.
     inspection = draw_rows(inspection)
     with browser:
-        draw_browser(inspection)
+        draw_browser(inspection, aside)
     show_pruning(inspection, stored)
 
 
@@ -50,10 +50,10 @@ def draw_counting(counting: Status[Progress, Uses], text: CountedText) -> None:
 
 
 @fragment()
-def draw_browser(inspection: Inspection) -> None:
+def draw_browser(inspection: Inspection, lengths: str) -> None:
     record = read_search()
     search = None if inspection.tokenizer is None else inspecting.search(inspection.tokenizer)
-    draw_audit(inspection, record, search)
+    draw_audit(inspection, record, search, lengths)
     st.divider()
     draw_tokens(inspection, record, None if search is None else search.result)
 
@@ -61,6 +61,6 @@ def draw_browser(inspection: Inspection) -> None:
 frame.show_page(
     draw_vocabulary,
     "Vocabulary",
-    "What the tokenizer learned, how each token was made, and whether a text uses it.",
+    "What did it learn, and does a text use it?",
     help=tooltip("Token", "Merge"),
 )

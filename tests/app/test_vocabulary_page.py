@@ -92,11 +92,11 @@ def test_the_page_opens_with_the_longest_words_and_the_families(
     for row in rows:
         ids = [token["id"] for token in row["tokens"]]
         if row["root"] is None:
-            assert ids == sorted(words, key=lambda id: (-letters(id), id))[:8]
+            assert ids == sorted(words, key=lambda id: (-letters(id), id))[:5]
             continue
         long = [id for id in words if letters(id) > 2]
         family = [id for id in long if is_built_on(id, row["root"]["id"])]
-        assert (ids, row["more"]) == (sorted(family)[:8], len(family[8:]))
+        assert (ids, row["more"]) == (sorted(family)[:5], len(family[5:]))
 
 
 def test_the_table_shows_the_search_in_the_address(open_app: OpenApp) -> None:

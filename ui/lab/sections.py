@@ -587,7 +587,7 @@ def _draw_encoding_figures(found: Sequence[ContenderTime], status: MeasurementSt
         )
         st.markdown(":gray[A hollow dot marks different ids. The axis is logarithmic.]")
         offer_png("encoding_chart", "Speed of encoders in MB/s", status.about)
-    with table:
+    with table, st.expander("As a table"):
         figure_table(
             ["MB/s", "× hash map", "of the text", "ids"],
             encoding_rows(found),
@@ -613,17 +613,19 @@ def draw_longest_match(text: str, tokenizer: Tokenizer) -> None:
     found = _differences(tokenizer, text)
     st.markdown(differing_sentence(found), help=tooltip("Pre-token"))
     rows = differing_rows(found, tokenizer)
-    if rows:
+    if not rows:
+        return
+    with st.expander("These words"):
         draw_symbol_rows(
             rows,
             key="differing_words",
             caption="Words as cut by the merges and by longest match",
             columns=("By the merges", "By longest match"),
         )
-    if len(found.words) > len(rows):
-        st.markdown(
-            f":gray[{len(rows)} of {counted(len(found.words), 'word')}, most frequent first.]"
-        )
+        if len(found.words) > len(rows):
+            st.markdown(
+                f":gray[{len(rows)} of {counted(len(found.words), 'word')}, most frequent first.]"
+            )
 
 
 def draw_training(
@@ -653,7 +655,7 @@ def _draw_training_figures(found: Sequence[GrowthPoint], status: MeasurementStat
             alt="Seconds to train over bytes of text, as in the table next to it.",
         )
         offer_png("training_chart", "Seconds to train over bytes of text", status.about)
-    with table:
+    with table, st.expander("As a table"):
         columns, rows = training_rows(found)
         st.markdown(":gray[Seconds. The dot marks the fastest.]")
         figure_table(columns, rows, caption="Seconds to train, by size", key="training_table")

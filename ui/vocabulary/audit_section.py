@@ -29,7 +29,6 @@ from ui.look import (
     file_stem,
     name_base_axis,
     name_value_axis,
-    plain_markdown,
     set_axis,
     tokens_axis,
 )
@@ -223,22 +222,24 @@ def _set_record(record: Record) -> None:
 
 
 def draw_audit(
-    inspection: Inspection, record: Record, search: Status[Progress, Reachability] | None
+    inspection: Inspection,
+    record: Record,
+    search: Status[Progress, Reachability] | None,
+    lengths_sentence: str,
 ) -> None:
     """Draw the findings next to the lengths; `search` is None if the merges are not known."""
     findings, lengths = st.columns(2, gap="large")
     with findings:
         _draw_findings(inspection, record, search)
     with lengths:
-        _draw_lengths(inspection, record)
+        _draw_lengths(inspection, record, lengths_sentence)
 
 
 def _draw_findings(
     inspection: Inspection, record: Record, search: Status[Progress, Reachability] | None
 ) -> None:
     st.header("Audit", anchor=False)
-    text = plain_markdown(inspection.text.name)
-    st.markdown(f":gray[Uses are counted in {text}. Press a finding to filter the table.]")
+    st.markdown(":gray[Press a finding to filter the table.]")
     finding_list(
         list_findings(inspection, None if search is None else search.result),
         record["finding"],
@@ -259,13 +260,13 @@ def _draw_findings(
         )
 
 
-def _draw_lengths(inspection: Inspection, record: Record) -> None:
+def _draw_lengths(inspection: Inspection, record: Record, sentence: str) -> None:
     kinds = inspection.table.length_kinds
     chosen = parse_lengths(record["bytes"]) if record["bytes"] else None
     # A new key for each filter: a chart keeps its selection for as long as it keeps its key.
     key = f"lengths_{record['bytes']}"
     st.header("Lengths", anchor=False)
-    st.markdown(":gray[In bytes, without special tokens. Click a bar to filter the table.]")
+    st.markdown(f":gray[{sentence} Click a bar to filter.]")
     st.plotly_chart(
         length_bars(kinds, chosen=chosen, theme=frame.theme_type()),
         key=key,
@@ -370,14 +371,12 @@ UNREACHABLE_IN_USE = (
 FINDINGS: dict[FindingKey, tuple[str, str]] = {
     "never": (
         "Never used",
-        "They do not occur in the text. Unused here does not mean under-trained: that depends on "
-        "the text the model was trained on.",
+        "They do not occur in this text. A model may still know them.",
     ),
     "scaffolds": ("Scaffold only", "Never used, but part of a token that is."),
     "residues": (
         "Residue",
-        "Frequent when they were merged; later merges took all but 5% of their uses in the "
-        "training text.",
+        "Frequent when merged; later merges took all but 5% of their uses.",
     ),
     "removed": (
         "Taken out again",

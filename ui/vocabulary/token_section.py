@@ -38,7 +38,7 @@ TRIE = "Trie"
 ROWS_A_PAGE = 100
 _MAX_SCRIPTS = 60
 _MAX_AHEAD = 6
-_MAX_LONGEST = 8
+_MAX_LONGEST = 5
 
 
 def card_data(inspection: Inspection, id: int, reachability: Reachability | None) -> Sent:
