@@ -90,7 +90,7 @@ WORKER: Final = "service-worker.js"
 _STORED: Final = "self.STORED = "
 _FOR_ALL: Final = ("script", "title", "lead", "kind", "heading")
 """What every template is given of its page."""
-LATER: Final = ("data/o200k_base.js", "docs/")
+LATER: Final = (*(f"data/{each.id}.js" for each in VOCABULARIES if each.size), "docs/")
 """What is stored for use offline when it is first opened, not with the first page."""
 
 
@@ -255,7 +255,10 @@ def _pages(lessons: list[DrawnLesson]) -> list[SitePage]:
                     "least": MIN_SIZE,
                     "most": MAX_SIZE,
                     "special": SPECIAL_TOKENS,
-                    "published": [{"id": each.id, "name": each.name} for each in VOCABULARIES],
+                    "published": [
+                        {"id": each.id, "name": each.name, "size": each.size}
+                        for each in VOCABULARIES
+                    ],
                 }
             },
         ),

@@ -16,6 +16,8 @@ class Vocabulary:
     name: str
     code: str
     """The Python line that makes the same tokenizer."""
+    size: str = ""
+    """What a visitor loads who chooses it, unless it comes with the first page."""
 
     def open(self) -> Tokenizer:
         """Return the tokenizer; raises UnavailableError if its file has not been fetched."""
@@ -26,5 +28,6 @@ class Vocabulary:
 
 VOCABULARIES: Final = (
     Vocabulary("gpt2", "GPT-2", "tokenizer = bpe.gpt2()"),
-    Vocabulary("o200k_base", "GPT-4o", 'tokenizer = bpe.open_encoder("o200k_base")'),
+    Vocabulary("o200k_base", "GPT-4o", 'tokenizer = bpe.open_encoder("o200k_base")', "1 MB"),
+    Vocabulary("cl100k_base", "GPT-4", 'tokenizer = bpe.open_encoder("cl100k_base")', "0.5 MB"),
 )

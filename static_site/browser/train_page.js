@@ -20,7 +20,7 @@ import { loadData } from "./stored_data.js";
     @import { KeptRun, OwnDocument, Settings } from "./own_run/kept.js"
     @import { Counted, Interval } from "./own_run/verdict_words.js" */
 
-/** @typedef {{ id: string, name: string }} Published */
+/** @typedef {{ id: string, name: string, size: string }} Published */
 
 const MAX_EDITED = 200_000; // characters: more would freeze a text field
 const SHARE_OF_COUNTING = 0.2; // of the bar
@@ -353,7 +353,8 @@ async function judgeRun({ run, heldOut, nHeldOut }) {
     const left = given.published.filter(({ name }) => !others.some((other) => other.name === name));
     addRival.hidden = !left.length;
     if (left.length) {
-      addRival.textContent = `Add ${left[0].name}${left[0].id === "gpt2" ? "" : " (1 MB)"}`;
+      const [{ name, size }] = left;
+      addRival.textContent = size ? `Add ${name} (${size})` : `Add ${name}`;
       addRival.onclick = async () => {
         addRival.disabled = true;
         await add(left[0]).catch((error) => tell(error.message));

@@ -181,9 +181,13 @@ def test_a_pasted_text_becomes_a_tokenizer_that_stays_until_it_is_deleted(
     assert opened.encode(held_out).ids == ids
     assert (tmp_path / "tokenizer.json").read_bytes() == write_huggingface(expected.tokenizer)
     expect(page.locator("#rivals")).to_contain_text(f"{len(gpt2().encode(held_out)):,}")
-    page.get_by_role("button", name="Add GPT-4o").click()
-    counted = f"{len(opened_by_name('o200k_base').encode(held_out)):,}"
-    expect(page.locator("#rivals")).to_contain_text(counted)
+    for button, encoding in (
+        ("Add GPT-4o (1 MB)", "o200k_base"),
+        ("Add GPT-4 (0.5 MB)", "cl100k_base"),
+    ):
+        page.get_by_role("button", name=button).click()
+        counted = f"{len(opened_by_name(encoding).encode(held_out)):,}"
+        expect(page.locator("#rivals")).to_contain_text(counted)
     expect(page.get_by_role("button", name="Add GPT")).to_be_hidden()
 
     page.reload()
@@ -404,6 +408,8 @@ def test_a_sentence_goes_from_the_loop_to_both_tokenizers(
     page.get_by_role("link", name="What does GPT-2 do to it?").click()
     expect(page.get_by_label("Your text")).to_have_value(SENTENCE)
     ids_shown(page)(gpt2().encode(SENTENCE))
+    page.get_by_role("radio", name="GPT-4", exact=True).check()
+    ids_shown(page)(opened_by_name("cl100k_base").encode(SENTENCE))
     page.get_by_role("radio", name="GPT-4o").check()
     ids_shown(page)(opened_by_name("o200k_base").encode(SENTENCE))
     page.get_by_label("Your text").fill("a <b>")
