@@ -20,8 +20,8 @@ from bpe_core.kernels import (
     WordTable,
     aligned_empty,
     aligned_zeros,
+    for_callers,
     longer,
-    threads,
 )
 from bpe_core.kernels import counting as kernels
 from bpe_core.pretokenizers import (
@@ -237,8 +237,10 @@ def count_sections(
         waiting.stop()
     # This thread takes part because `should_stop` and what it calls may be bound to it.
     tasks = [partial(_count_waiting, waiting, scanner, should_stop)]
-    tasks += [partial(_count_waiting, waiting, scanner)] * ((n_threads or threads.n_threads()) - 1)
-    return _folded(threads.together(tasks)).result()
+    tasks += [partial(_count_waiting, waiting, scanner)] * (
+        (n_threads or for_callers.n_threads()) - 1
+    )
+    return _folded(for_callers.together(tasks)).result()
 
 
 def _count_waiting(

@@ -29,7 +29,7 @@ from bpe_core.corpus import (
     to_corpus,
 )
 from bpe_core.counting.counts_file import find_characters
-from bpe_core.counting.metaspace_words import normalize_words, write_words
+from bpe_core.counting.word_row import normalize_words, write_words
 from bpe_core.errors import ConfigError, EmptyCorpusError
 from bpe_core.kernels import use_kernels
 from bpe_core.pretokenizers import SCANNERS, Normalizer, Pretokenizer, get_pretokenizer

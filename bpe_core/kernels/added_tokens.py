@@ -1,7 +1,7 @@
 """Find the added tokens in a text: those that no merge makes and that are found anywhere.
 
 A mask of 64 bytes says where one may begin, and a trie finds the longest one there. The twin is
-`pretokenizers.added_tokens`.
+`pretokenizers.special_tokens`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from bpe_core.kernels.compiling.decorate import inlined, kernel, part
 from bpe_core.kernels.intrinsics import BYTES, bytes_between, trailing_zeros
-from bpe_core.kernels.trie import enter_symbol, longest_match
 from bpe_core.kernels.word_cache import SHORT_WORD, prefer
+from bpe_core.kernels.word_merging import enter_symbol, longest_match
 
 FIRST_SYMBOL = 256
 """The symbol of the first token in the trie: below are the bytes, which it takes for symbols."""
@@ -31,7 +31,7 @@ class AddedTokens(NamedTuple):
     edges: NDArray[np.uint64]
     symbol_at: NDArray[np.int32]
     width: NDArray[np.int32]
-    """A trie of the tokens: see `trie.TrieArrays`."""
+    """A trie of the tokens: see `word_merging.TrieArrays`."""
 
 
 @kernel

@@ -23,29 +23,32 @@ from bpe_core.kernels.intrinsics import (
     find_in_four,
     prefetch,
 )
-from bpe_core.kernels.new_words import ROOM, merge_new_words
-from bpe_core.kernels.rank_merging import (
-    enter_pairs,
-    find_rank,
-    merge_by_heap,
-    merge_by_scan,
-)
 from bpe_core.kernels.scanning import scan
-from bpe_core.kernels.trie import encode_by_trie, enter_symbol, longest_match
-from bpe_core.kernels.whole_words import find_whole_word
 from bpe_core.kernels.word_cache import (
     FIRST,
     LAST,
     LONG_WORD,
+    ROOM,
     SHORT_WORD,
     append_cached_long,
     append_found,
     find_narrow_row,
     find_row,
+    find_whole_word,
     is_crowded,
+    merge_new_words,
     prefer,
     remember,
     remember_long,
+)
+from bpe_core.kernels.word_merging import (
+    encode_by_trie,
+    enter_pairs,
+    enter_symbol,
+    find_rank,
+    longest_match,
+    merge_by_heap,
+    merge_by_scan,
 )
 
 SCAN_UP_TO = ROOM - 1
@@ -88,7 +91,7 @@ class EncodingScratch(NamedTuple):
     dead: NDArray[np.uint8]
     """uint8[size + 1], for the trie."""
     neighbours: NDArray[np.uint64]
-    """Also for the trie: see `trie.longest_apart`."""
+    """Also for the trie: see `word_merging.longest_apart`."""
     heap: NDArray[np.uint64]
     links: NDArray[np.int64]
     """uint64[3 * size], int64[2 * size] if there is no trie."""

@@ -1,6 +1,6 @@
 """The merge loop: learn merges from words laid out in one row.
 
-The row is a `row.Row`, the pairs that are tracked a `pair_index.PairIndex`. The twin is
+The row is a `row.Row`, the pairs that are tracked a `row.PairIndex`. The twin is
 `incremental.learn_merges`, the oracle `reference.train_reference`.
 
 What makes it fast:
@@ -24,20 +24,23 @@ from numpy.typing import NDArray
 
 from bpe_core.kernels.compiling.decorate import inlined, kernel, part
 from bpe_core.kernels.hashing import find_pair, pair_ids, pair_key
-from bpe_core.kernels.pair_index import (
+from bpe_core.kernels.row import (
     ENTRIES,
     add_slot,
     follow,
     free_slots,
     has_room,
+    id_before,
+    join,
     lower,
     pop,
     push,
+    rank_at,
     replace_top,
     slot_at,
     weight_at,
+    word_count,
 )
-from bpe_core.kernels.row import id_before, join, rank_at, word_count
 
 ENOUGH, BELOW_THRESHOLD, SMALL_INDEX, MAYBE_FORBIDDEN = 0, 1, 2, 3
 """Reasons to return from `run_merges`: all merges done, index to rebuild, index to enlarge, and the

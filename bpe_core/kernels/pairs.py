@@ -9,8 +9,7 @@ import numpy as np
 
 from bpe_core.kernels.compiling.decorate import inlined, kernel
 from bpe_core.kernels.hashing import EMPTY, find_pair, pair_key, spread_pair
-from bpe_core.kernels.pair_index import add_slot
-from bpe_core.kernels.row import BETWEEN, word_count
+from bpe_core.kernels.row import BETWEEN, add_slot, word_count
 
 CELLS = 4
 """uint64 numbers per entry of a table of counts: key, count, number of slots, padding.

@@ -7,7 +7,7 @@ whole pre-token, and the caller doubles them.
 
 ASCII is scanned by masks (see `mask_scanning`), the rest by the automaton that
 `pretokenizers.scanners` compiles from the pattern. For patterns that cut only before spaces,
-masks are enough (see `space_scanning`). The twins of all are the patterns in
+masks of those are enough. The twins of all are the patterns in
 `pretokenizers.named_patterns`.
 """
 
@@ -20,8 +20,13 @@ from numpy.typing import NDArray
 
 from bpe_core.kernels.compiling.decorate import inlined, part
 from bpe_core.kernels.intrinsics import BYTES
-from bpe_core.kernels.mask_scanning import BY_AUTOMATON, FROM_RIGHT, scan_by_masks
-from bpe_core.kernels.space_scanning import BEFORE_SPACES, scan_for_spaces
+from bpe_core.kernels.mask_scanning import (
+    BEFORE_SPACES,
+    BY_AUTOMATON,
+    FROM_RIGHT,
+    scan_by_masks,
+    scan_for_spaces,
+)
 
 OTHER, SPACE, LETTER, NUMBER = 0, 1, 2, 3
 """The character kinds of GPT-2's pattern; the two lowest bits in a class table."""
@@ -45,7 +50,7 @@ class Scanner(NamedTuple):
     flags: NDArray[np.uint8]
     """uint8[n_states * n_columns]: ENDS, STOPS, DROPS or BACK of each transition."""
     rules: int
-    """How to scan by masks: see `mask_scanning` and `space_scanning`."""
+    """How to scan by masks: see `mask_scanning`."""
     joined: NDArray[np.uint8]
     """uint8[65536]: the pairs of bytes between which an encoder does not cut, if the pattern cuts
     only before spaces; empty for the pattern's own cuts."""

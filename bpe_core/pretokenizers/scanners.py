@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from bpe_core.errors import PatternError
 from bpe_core.kernels import Scanner
 from bpe_core.kernels import mask_scanning as rules
-from bpe_core.kernels import space_scanning as spaces
+from bpe_core.kernels import mask_scanning as spaces
 from bpe_core.pretokenizers.named_patterns import (
     ALPHABET,
     NAMED,

@@ -27,10 +27,10 @@ from bpe_core.kernels import (
     SLACK,
     SYMBOL_BITS,
     CachedWords,
-    decoding,
     encoding,
+    for_callers,
     longer,
-    threads,
+    token_bytes,
 )
 from bpe_core.pretokenizers import SCANNERS, Block, Pretokenizer, Section, byte_ends
 from bpe_core.tokenizer.compiled_tables import (
@@ -172,7 +172,7 @@ class CompiledEncoder:
         # holds the vocabulary; the others see enough text to fill theirs. A worker takes 5 to
         # 30 MB, so no more are kept than there are processors: those returned last.
         first = _Worker(made.cache, heap=not self._trie.symbol_at.size)
-        self._workers = deque([first], maxlen=threads.n_threads())
+        self._workers = deque([first], maxlen=for_callers.n_threads())
 
     def encode(self, text: str, n_threads: int | None = None, *, left_out: bytes = b"") -> Ids:
         """Return the ids of a text; raises UnicodeEncodeError for a lone surrogate.
@@ -193,7 +193,7 @@ class CompiledEncoder:
     ) -> Encoded:
         gathered = Gathered(n_characters)
         encode = partial(self._encode_waiting, Waiting(blocks), gathered, left_out)
-        threads.together([encode] * n_threads)
+        for_callers.together([encode] * n_threads)
         return self._beginnings.spell_sections(*gathered.finish())
 
     def _encode_waiting(self, waiting: Waiting, gathered: Gathered, left_out: bytes) -> None:
@@ -258,7 +258,7 @@ class CompiledEncoder:
             text.flags.writeable = False  # as all text is: kernels are compiled per type of array
             ends = gaps[first:stop] - begin - np.arange(stop - first)
             shares.append(partial(self._encode_ended, text, ends))
-        return _joined(threads.together(shares))
+        return _joined(for_callers.together(shares))
 
     def _encode_ended(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> Encoded:
         """Return the ids of the words that end at these bytes, and where each one's ids end."""
@@ -301,10 +301,10 @@ class CompiledEncoder:
         if known is None:
             return None
         out = np.empty(_LIKELY_BYTES * len(known) + self._longest + ROW, np.uint8)
-        done, size = decoding.decode_ids(known, 0, self._spelling, out, 0)
+        done, size = token_bytes.decode_ids(known, 0, self._spelling, out, 0)
         while size >= 0 and done < len(known):
             out = longer(out, 2 * len(out))
-            done, size = decoding.decode_ids(known, done, self._spelling, out, size)
+            done, size = token_bytes.decode_ids(known, done, self._spelling, out, size)
         return out[:size] if size >= 0 else None
 
     def _encode_by_regex(self, text: str, left_out: bytes = b"") -> Ids:
@@ -401,7 +401,7 @@ def _without(
 
 
 def _threads(n_bytes: int) -> int:
-    return 1 if n_bytes < _MIN_BYTES_TO_SHARE else threads.n_threads()
+    return 1 if n_bytes < _MIN_BYTES_TO_SHARE else for_callers.n_threads()
 
 
 def _joined(parts: Iterable[Encoded]) -> Encoded:

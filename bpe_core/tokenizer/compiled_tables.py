@@ -36,7 +36,6 @@ from bpe_core.kernels import (
     aligned_empty,
     aligned_zeros,
     encoding,
-    whole_words,
     word_cache,
 )
 from bpe_core.pretokenizers import get_scanner
@@ -362,7 +361,7 @@ def _enter_words(tokens: Sequence[bytes], ids: Sequence[int], merges: MergeTable
         letters=np.frombuffer(b"".join(tokens), np.uint8),
         ids=np.array(ids, np.int32),
     )
-    whole_words.enter_whole_words(whole, merges.joined)
+    word_cache.enter_whole_words(whole, merges.joined)
     return whole
 
 

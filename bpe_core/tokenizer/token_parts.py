@@ -177,7 +177,7 @@ class _Words:
     def __init__(
         self, letters: NDArray[np.uint8], starts: NDArray[np.int64], ids: Collection[int]
     ) -> None:
-        from bpe_core.kernels import whole_words as kernel
+        from bpe_core.kernels import word_cache as kernel
 
         self._kernel = kernel
         self._whole = kernel.WholeWords(
@@ -266,7 +266,7 @@ def choose_by_kernel(candidates: Triples, base: Set[int], n_ids: int) -> NDArray
     [2, 1, 1]
     """
     from bpe_core.kernels import EMPTY
-    from bpe_core.kernels import token_parts as kernel
+    from bpe_core.kernels import token_bytes as kernel
 
     capacity = 1 << (2 * n_ids).bit_length()
     since = np.full(n_ids, kernel.UNKNOWN, np.int32)

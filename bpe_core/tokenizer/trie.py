@@ -1,4 +1,4 @@
-r"""Encode without merging: take the longest match in a trie, and backtrack if it doesn't fit.
+"""Encode without merging: take the longest match in a trie, and backtrack if it doesn't fit.
 
 Rank merging starts from single bytes and joins pair after pair. This encoder goes through a word
 from left to right and takes whole tokens, which is faster on long words. It is exact, because of
@@ -34,8 +34,8 @@ Example: the merges `a b`, `b c`, `ab c` and `c d`, in this order, and the word 
 Source: Hendrik van Antwerpen and Alexander Neubeck, the crate `bpe` in GitHub's rust-gems, and
 their article "So many tokens, so little time: Introducing a faster, more flexible byte-pair
 tokenizer" (GitHub blog, 2024). Their crate numbers tokens by rank; here ids may be in any order.
-`bpe_core.kernels.trie` is the same algorithm on arrays, used for encoding long words; it also
-remembers which match fits after which token.
+`bpe_core.kernels.word_merging` is the same algorithm on arrays, used for encoding long words; it
+also remembers which match fits after which token.
 """
 
 from __future__ import annotations

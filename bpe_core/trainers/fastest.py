@@ -83,6 +83,6 @@ def learn_parity(
     if n_ids > _MAX_IDS or not use_kernels(sum(map(text_bytes, layouts))):
         return learn_parity_reference(training, measured, vocabulary, config, rule, should_stop)
     # Imported when needed, because it loads the kernels.
-    from bpe_core.trainers import parity_compiled
+    from bpe_core.trainers import parity
 
-    return parity_compiled.learn_parity(training, measured, vocabulary, config, rule, should_stop)
+    return parity.learn_parity(training, measured, vocabulary, config, rule, should_stop)

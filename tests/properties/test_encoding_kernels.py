@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import bpe_core as bpe
-from bpe_core.kernels import PAIR_ROW, SCAN_UP_TO, decoding, encoding, threads
+from bpe_core.kernels import PAIR_ROW, SCAN_UP_TO, encoding, for_callers, token_bytes
 from bpe_core.kernels.word_cache import SHORT_WORD
 from bpe_core.tokenizer import (
     CompiledEncoder,
@@ -320,7 +320,7 @@ gpt2_ids = st.integers(0, 50_256)
 
 
 def test_the_librarys_kernel_decodes_lists_and_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel: Any = decoding.decode_ids
+    kernel: Any = token_bytes.decode_ids
     monkeypatch.setattr(kernel, "by_numba", None)  # so that nothing else can decode
     encoder = gpt2_encoder("gpt2")
     decoded(encoder, [464, 2068])
@@ -403,7 +403,7 @@ def test_a_word_cache_is_cleared_when_its_arena_is_full() -> None:
 def test_after_many_concurrent_calls_only_one_worker_per_processor_is_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    n = 4 * threads.n_threads()
+    n = 4 * for_callers.n_threads()
     encoder = CompiledEncoder(bpe.gpt2().table, bpe.get_pretokenizer("gpt2"))
     encode_text, all_at_once = encoding.encode_text, threading.Barrier(n)
 
@@ -416,7 +416,7 @@ def test_after_many_concurrent_calls_only_one_worker_per_processor_is_kept(
     with ThreadPoolExecutor(n) as pool:
         found = list(pool.map(lambda text: encoder.encode(text, 1).tolist(), texts))
     assert found == [bpe.gpt2().encode(text) for text in texts]
-    assert len(encoder._workers) == threads.n_threads()
+    assert len(encoder._workers) == for_callers.n_threads()
     monkeypatch.undo()
     assert encoder.encode(texts[0]).tolist() == found[0]
 

@@ -23,13 +23,12 @@ from bpe_core.counting import (
     count_pretokens,
     lay_out,
     lay_out_pretokens,
-    metaspace_words,
     seen_symbols,
     word_row,
 )
 from bpe_core.counting import compiled as compiled_counting
 from bpe_core.counting.compiled import count_documents, count_sections
-from bpe_core.counting.metaspace_words import write_words
+from bpe_core.counting.word_row import write_words
 from bpe_core.kernels import PAIRS, SLOTS, counting, hashing, scanning
 from bpe_core.kernels.compiling.decorate import kernel
 from bpe_core.kernels.row import JOINED
@@ -349,7 +348,7 @@ def test_kernels_write_words_and_choose_characters_alike(
     found: list[list[object]] = []
     for is_kernel in (False, True):
         with pytest.MonkeyPatch.context() as patch:
-            for module in (metaspace_words, word_row):
+            for module in (word_row, word_row):
                 patch.setattr(module, "use_kernels", lambda n_bytes, is_kernel=is_kernel: is_kernel)
             written = write_words(pretokens, bpe.get_pretokenizer("metaspace"))
             chosen, alphabet = choose_characters(written, coverage)

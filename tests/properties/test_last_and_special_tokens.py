@@ -7,7 +7,7 @@ from itertools import chain
 import pytest
 
 import bpe_core as bpe
-from bpe_core.kernels import compile_kernels, threads
+from bpe_core.kernels import compile_kernels, for_callers
 from bpe_core.tokenizer import compiled, encoding
 from tests.cut_texts import CONTRACTIONS, TEXT, word_tokenizer
 
@@ -81,7 +81,7 @@ def test_the_last_tokens_are_not_lost(n_repeats: int, ending: str) -> None:
 
 @pytest.mark.slow
 def test_the_last_tokens_are_not_lost_among_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "n_threads", lambda: 3)
+    monkeypatch.setattr(for_callers, "n_threads", lambda: 3)
     tokenizer = with_kernels()
     repeated = "it's 12 " * 70_000
     assert len(repeated) > compiled._MIN_BYTES_TO_SHARE

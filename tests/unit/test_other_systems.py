@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 
 from bpe_core.files import locked, whole_files, write_whole
-from bpe_core.kernels import threads
+from bpe_core.kernels import for_callers
 from bpe_core.processes import GB, Limits, call
 from bpe_core.processes import calling as call_module
 from bpe_core.processes.limits import limit_this_process
@@ -164,7 +164,7 @@ def test_processors_are_counted_where_a_process_is_assigned_to_none(
 ) -> None:
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
-    assert threads.n_threads() == 3
+    assert for_callers.n_threads() == 3
 
 
 def test_memory_is_freed_where_the_c_library_cannot_be_asked_to(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.counting import compiled_row, lay_out, lay_out_pretokens, word_row
+from bpe_core.counting import lay_out, lay_out_pretokens, word_row
 from bpe_core.kernels import MISSING
 from bpe_core.kernels.hashing import LONG, word_key, word_width
 from bpe_core.trainers import argsort_stable, sort_keys
@@ -58,8 +58,8 @@ def test_the_kernel_lays_words_out_in_any_number_of_parts(
     base_ids = {bytes([byte]): 2 * byte for byte in range(256) if byte != ord("a")}
     plain = lay_out_pretokens(pretokens, "bytes", base_ids)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiled_row, "n_threads", lambda: n_parts)
-        patch.setattr(compiled_row, "_MIN_LETTERS", 1)
+        patch.setattr(word_row, "n_threads", lambda: n_parts)
+        patch.setattr(word_row, "_MIN_LETTERS", 1)
         patch.setattr(word_row, "use_kernels", lambda n_bytes: True)
         found = lay_out_pretokens(pretokens, "bytes", base_ids)
     assert found.ids.tolist() == plain.ids.tolist()

@@ -27,7 +27,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from bpe_core.extras import needs_extra
-from bpe_core.kernels.compiling import intrinsics, load
+from bpe_core.kernels.compiling import instructions, load
 from bpe_core.kernels.compiling.decorate import CALLERS, CompiledKernel, all_kernels
 from bpe_core.kernels.compiling.load import NO_MATCH, OBJECT, OK, SHARED, TABLE, WASM, Shape
 
@@ -93,7 +93,7 @@ def compile_share(folder: Path, share: int, target: Target = "native") -> None:
 
 def compile_wasm_share(folder: Path, share: int) -> None:
     """Compile one of the two shares of the kernels as `compile_share` does, for WebAssembly."""
-    intrinsics.max_bytes = 16
+    instructions.max_bytes = 16
     compile_share(folder, share, "wasm")
 
 

@@ -27,11 +27,11 @@ _KERNEL: dict[str, Any] = {"nogil": True, "_nrt": False}
 _WITHIN: dict[str, Any] = {**_KERNEL, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 CALLERS: Final = (
     "bpe_core.counting.compiled",
-    "bpe_core.counting.compiled_row",
+    "bpe_core.counting.word_row",
     "bpe_core.trainers.compiled",
     "bpe_core.tokenizer.compiled",
     "bpe_core.comparison.model_bits",
-    "bpe_core.trainers.parity_compiled",
+    "bpe_core.trainers.parity",
 )
 """The modules that call kernels. Their `compile_all` calls each with the types that it takes. They
 are given by name, so that only the compiling processes import them."""
@@ -91,7 +91,7 @@ class Compiled:
                 with needs_extra("compile", "Compiling a kernel"):
                     import numba
 
-                import_module("bpe_core.kernels.compiling.intrinsics")  # for `kernels.intrinsics`
+                import_module("bpe_core.kernels.compiling.instructions")  # for `kernels.intrinsics`
                 made = numba.njit(**self._options, **options)(self.py_func)
                 if cache is not None:
                     # Numba reads this setting once, when it is told to cache.

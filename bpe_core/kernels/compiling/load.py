@@ -39,10 +39,10 @@ KERNELS: Final = Path(__file__).absolute().parents[1]
 _ALSO: Final = (
     "comparison/model_bits.py",
     "counting/compiled.py",
-    "counting/compiled_row.py",
+    "counting/word_row.py",
     "kernels/compiling/build.py",
     "kernels/compiling/decorate.py",
-    "kernels/compiling/intrinsics.py",
+    "kernels/compiling/instructions.py",
     "kernels/compiling/load.py",
     "pretokenizers/blocks.py",
     "pretokenizers/scanners.py",
@@ -51,7 +51,7 @@ _ALSO: Final = (
     "tokenizer/token_parts.py",
     "trainers/compiled.py",
     "trainers/indexing.py",
-    "trainers/parity_compiled.py",
+    "trainers/parity.py",
     "unicode/byte_tables.py",
 )
 SHARED, OBJECT, CACHE, WASM = ".so", ".o", ".numba", ".wasm"

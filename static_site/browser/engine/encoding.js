@@ -369,7 +369,7 @@ function enterWords(memory, { letters, starts }, ids, joined) {
     letters: memory.copy("uint8", letters),
     ids: memory.copy("int32", ids),
   };
-  memory.call("whole_words.enter_whole_words", { whole, joined });
+  memory.call("word_cache.enter_whole_words", { whole, joined });
   return whole;
 }
 

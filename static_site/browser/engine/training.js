@@ -222,7 +222,7 @@ class Work {
     const idOfByte = memory.copy("int32", idOf);
     const ids = memory.array("int32", nSlots);
     memory.view(ids)[0] = BETWEEN;
-    memory.call("laying_out.place_letters", {
+    memory.call("counting.place_letters", {
       letters, begin: 0, end: words.letters.length, id_of: idOfByte, ids: memory.part(ids, 1, nSlots),
     });
     memory.free(letters);

@@ -1,7 +1,7 @@
 """The merge loop of parity-aware training: at each step, one language picks the pair.
 
 The words of all languages lie in one row, and each language has ids of its own: those of language 3
-are larger by 3 * `Languages.width`. So no pair belongs to two languages, one `pair_index.PairIndex`
+are larger by 3 * `Languages.width`. So no pair belongs to two languages, one `row.PairIndex`
 holds them all, and a merge is made once for each language by the parts of `merging`. Every pair
 that occurs is tracked, because a pair that is rare in one language may be picked by another.
 
@@ -24,7 +24,7 @@ from bpe_core.kernels.merging import (
     fuse,
     lower_broken_pairs,
 )
-from bpe_core.kernels.pair_index import PAIRS, free_slots, has_room
+from bpe_core.kernels.row import PAIRS, free_slots, has_room
 
 ENOUGH, NO_PAIRS, SMALL_INDEX, SMALL_TEXTS = 0, 1, 2, 3
 """Reasons to return from `run_parity`: all merges done, no language can pick, and arrays to
