@@ -8,6 +8,7 @@ when they are named, and only print what they find: `load`, and `soak --minutes 
 from __future__ import annotations
 
 import argparse
+import os
 from importlib import import_module
 from pathlib import Path
 
@@ -49,6 +50,8 @@ for part in asked.part:
     if part not in (*PARTS, *OF_SERVER):
         parser.error(f"unknown part {part!r}")
 
+# As on a user's machine: no process that is timed compiles Python's modules again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 compile_kernels()
 for part in asked.part or PARTS:
     if part in OF_SERVER:
