@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from bpe_core.errors import PatternError
 from bpe_core.kernels import Scanner
 from bpe_core.kernels import mask_scanning as rules
-from bpe_core.kernels import mask_scanning as spaces
 from bpe_core.pretokenizers.named_patterns import (
     ALPHABET,
     NAMED,
@@ -326,10 +325,10 @@ _RULES: Final = {
     "falcon": rules.THREE_DIGITS | rules.WHOLE_BEFORE_SIGNS,
     "whitespace": rules.WORDS_OF_ANYTHING,
     "words-punctuation": rules.WORDS,
-    "sentencepiece": spaces.BEFORE_SPACES,
-    "gemma3": spaces.BEFORE_SPACES | spaces.NOT_AFTER_GREATER,
-    "llama2": spaces.BEFORE_SPACES,
-    "metaspace": spaces.BEFORE_SPACES | spaces.EACH_SPACE,
+    "sentencepiece": rules.BEFORE_SPACES,
+    "gemma3": rules.BEFORE_SPACES | rules.NOT_AFTER_GREATER,
+    "llama2": rules.BEFORE_SPACES,
+    "metaspace": rules.BEFORE_SPACES | rules.EACH_SPACE,
     "superwords": rules.BY_AUTOMATON,
 }
 
@@ -349,7 +348,7 @@ def get_scanner(name: str) -> Scanner:
     if name not in SCANNERS:
         return get_scanner(_ANY_OTHER)
     no_bytes = _read_only([], np.uint8)
-    if _RULES[name] & spaces.BEFORE_SPACES:
+    if _RULES[name] & rules.BEFORE_SPACES:
         no_rows = _read_only([], np.int32)
         return Scanner(no_bytes, no_bytes, no_rows, no_bytes, _RULES[name], no_bytes)
     # The automaton cuts numbers from the left, and the kernels move their ends.
