@@ -81,6 +81,12 @@ def test_a_choice_becomes_an_answer_and_runs(open_app: OpenApp) -> None:
     assert "To train it again" not in page_text(app.run())
     # Nothing to try is said, not refused with an error.
     app = paste(open_app("experiments"), TEXT)
+    assert not app.session_state["experiment_more"]
+    # What is chosen in the folded part is in sight when the visitor comes back.
+    app.button_group(key="experiment_trainers").set_value(["whole characters"]).run()
+    app.switch_page("pages/train.py").run()
+    app.switch_page("pages/experiments.py").run()
+    assert app.session_state["experiment_more"]
     app.button_group(key="experiment_sizes").set_value([]).run()
     assert "Choose at least one size" in page_text(app)
 

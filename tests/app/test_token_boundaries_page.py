@@ -529,7 +529,7 @@ def test_one_vocabulary_is_cut_in_five_ways_and_the_end_of_a_prompt_is_marked(
     assert rows["rows"][3]["cells"][0]["rings"]
     packed = view(app)
     assert packed["unsettled"] == counts[0] - 1
-    assert "With “e” added, ␣th would be ␣the." in packed["end_note"]
+    assert "With “e” added, “␣th” would be “␣the”." in packed["end_note"]
     app.slider(key="dropout").set_value(1.0).run()
     rows = sent_table(app, "The text as each reader cuts it")
     assert int(rows["rows"][4]["note"].split()[0]) == len(text)

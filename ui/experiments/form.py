@@ -26,7 +26,7 @@ from ui.experiments.work import (
     measuring,
 )
 from ui.look import counted, plain_markdown, plain_text, size_text, tooltip
-from ui.shell import FieldLimits, whole_number, work_form
+from ui.shell import FieldLimits, whole_number, work_form, workspace
 from ui.storage import HELD_OUT_SEED, StoredRun, upload_held_out
 from ui.tokenizers import add_button, draw_shelf_problems, shelf
 
@@ -129,18 +129,33 @@ def _choose(stored: StoredRun) -> tuple[dict[str, Any], dict[str, Tokenizer]] | 
         key="experiment_cuts",
         persist_state="session",
     )
-    alphabets = st.pills(
-        "Alphabets",
-        ALPHABETS,
-        selection_mode="multi",
-        default=ALPHABETS[:1],
-        format_func=_ALPHABETS.__getitem__,
-        help="What merging begins with. With all 256 bytes a tokenizer can spell any text; with "
-        "bytes or characters of the text alone it cannot, but has more room for merges.",
-        key="experiment_alphabets",
-        persist_state="session",
-    )
-    trainers = _choose_trainers()
+    # At first open only if something in it was chosen before, so that no choice is out of sight.
+    chosen = workspace.widget_choices
+    is_usual = chosen("experiment_alphabets", ALPHABETS[:1]) == list(ALPHABETS[:1])
+    is_usual &= chosen("experiment_trainers", [PLAIN]) == [PLAIN]
+    is_usual &= workspace.widgets_hold({"experiment_seed": HELD_OUT_SEED})
+    workspace.start_widget("experiment_more", not is_usual)
+    with st.expander("Alphabets, ways to train, seed", key="experiment_more", on_change="rerun"):
+        alphabets = st.pills(
+            "Alphabets",
+            ALPHABETS,
+            selection_mode="multi",
+            default=ALPHABETS[:1],
+            format_func=_ALPHABETS.__getitem__,
+            help="What merging begins with. With all 256 bytes a tokenizer can spell any text; "
+            "with bytes or characters of the text alone it cannot, but has more room for merges.",
+            key="experiment_alphabets",
+            persist_state="session",
+        )
+        trainers = _choose_trainers()
+        seed = whole_number(
+            "Seed",
+            _SEEDS,
+            HELD_OUT_SEED,
+            key="experiment_seed",
+            help="Another seed holds out another part of the text, for all tokenizers. Files of "
+            "your own that are held out need none.",
+        )
     bases = _choose_bases(stored)
     new_tokens: list[int] = []
     if bases:
@@ -153,14 +168,6 @@ def _choose(stored: StoredRun) -> tuple[dict[str, Any], dict[str, Tokenizer]] | 
             key="experiment_new_tokens",
             persist_state="session",
         )
-    seed = whole_number(
-        "Seed",
-        _SEEDS,
-        HELD_OUT_SEED,
-        key="experiment_seed",
-        help="Another seed holds out another part of the text, for all tokenizers. Files of your "
-        "own that are held out need none.",
-    )
     if trainers is None or seed is None:
         return None
     bases = bases if new_tokens else {}
@@ -345,8 +352,6 @@ def _explain() -> None:
     with st.container(border=True, key="experiment_card"):
         st.header("What you will get", anchor=False)
         st.markdown(
-            "A sentence that says which size and cut to take. Below it, charts of what each "
-            "further size saves and of how predictable the text stays, and a table. Each row of "
-            "the table is a run of yours that all pages can open. You may leave the page: "
-            "measuring goes on."
+            "The size and cut to take, in one sentence. Then charts, and a table of runs that all "
+            "pages can open. You may leave: measuring goes on."
         )

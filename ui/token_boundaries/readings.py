@@ -58,13 +58,13 @@ def prompt_end(text: str, encoder: Encoder, allowed_special: tuple[str, ...]) ->
         return PromptEnd(None, "")
     if not ids:
         said = "no added text was found that changes its tokens"
-        return PromptEnd(None, f"As the beginning of a prompt: {said}.")
+        return PromptEnd(None, f"In a prompt, {said}.")
     which = "token is" if len(ids) == 1 else f"{len(ids):,} tokens are"
     return PromptEnd(
         int(np.flatnonzero(columns.ids >= 0)[end.n_stable]),
-        f"As the beginning of a prompt: the last {which} not settled (dashed). With "
-        f"“{token_label(end.added.encode())}” added, {_list(ids, encoder)} would be "
-        f"{_list(end.ids, encoder)}.",
+        f"In a prompt, the last {which} not settled (dashed). With "
+        f"“{token_label(end.added.encode())}” added, “{_list(ids, encoder)}” would be "
+        f"“{_list(end.ids, encoder)}”.",
     )
 
 
@@ -80,9 +80,9 @@ def five_ways(text: str, encoder: Encoder, allowed_special: tuple[str, ...]) -> 
         return
     st.header("One vocabulary, five ways to cut", anchor=False)
     st.markdown(
-        ":gray[Other rules take the same tokens for the same words. Rings mark what the merges cut "
-        "otherwise. At the end of each row: the tokens of the text, and their Rényi efficiency, "
-        "which says how evenly the vocabulary is used, from 0 to 1.]"
+        ":gray[Other rules for the same tokens. Rings mark what the merges cut otherwise.]",
+        help="At the end of each row: the tokens of the text, and their Rényi efficiency, which "
+        "says how evenly the vocabulary is used, from 0 to 1.",
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         dropout = st.slider(

@@ -29,7 +29,7 @@ def show_result(stored: StoredRun) -> DeltaGenerator:
         heading = st.container(gap="xsmall")
         title = plain_markdown(stored.title)
         st.markdown(
-            f"What you will get, from a sample: {title}, {counted(len(run.merges), 'merge')}."
+            f"From a sample: {title}, {counted(len(run.merges), 'merge')}."
             if is_sample
             else f"{title}: {result_sentence(run)}"
         )

@@ -238,7 +238,9 @@ def draw_audit(
 def _draw_findings(
     inspection: Inspection, record: Record, search: Status[Progress, Reachability] | None
 ) -> None:
-    st.header("Audit", anchor=False)
+    st.header(
+        "Audit", anchor=False, help="A model may still know tokens that this text never uses."
+    )
     st.markdown(":gray[Press a finding to filter the table.]")
     finding_list(
         list_findings(inspection, None if search is None else search.result),
@@ -265,8 +267,8 @@ def _draw_lengths(inspection: Inspection, record: Record, sentence: str) -> None
     chosen = parse_lengths(record["bytes"]) if record["bytes"] else None
     # A new key for each filter: a chart keeps its selection for as long as it keeps its key.
     key = f"lengths_{record['bytes']}"
-    st.header("Lengths", anchor=False)
-    st.markdown(f":gray[{sentence} Click a bar to filter.]")
+    st.header("Lengths", anchor=False, help=sentence)
+    st.markdown(":gray[Click a bar to filter.]")
     st.plotly_chart(
         length_bars(kinds, chosen=chosen, theme=frame.theme_type()),
         key=key,
@@ -371,12 +373,12 @@ UNREACHABLE_IN_USE = (
 FINDINGS: dict[FindingKey, tuple[str, str]] = {
     "never": (
         "Never used",
-        "They do not occur in this text. A model may still know them.",
+        "They do not occur in this text.",
     ),
-    "scaffolds": ("Scaffold only", "Never used, but part of a token that is."),
+    "scaffolds": ("Scaffold only", "Never used, but part of a used token."),
     "residues": (
         "Residue",
-        "Frequent when merged; later merges took all but 5% of their uses.",
+        "Later merges took all but 5% of their uses.",
     ),
     "removed": (
         "Taken out again",

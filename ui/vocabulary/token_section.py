@@ -126,8 +126,8 @@ def _warning(inspection: Inspection, id: int, reachability: Reachability | None)
 def _tree_sentence(derivations: Derivations, id: int, *, is_folded: bool) -> str:
     symbols = derivations.n_symbols(id)
     return (
-        f"{counted(symbols, 'symbol')}, {counted(symbols - 1, 'merge')}. Each merge spans "
-        "its two parts; the number is its place in the order of merges."
+        f"{counted(symbols, 'symbol')}, {counted(symbols - 1, 'merge')}. Numbers are "
+        "places in the order of merges."
         + (" White space is folded: press a part to see how it was made." if is_folded else "")
     )
 
