@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         corners,
         count_once,
         elbow,
+        enough_merges,
         further_gain,
         next_merges,
         pair_matrix,

@@ -239,6 +239,19 @@ def further_gain(values: ArrayLike, n_merges: int, further: int = 1_000) -> tupl
     return end - n_merges, float(curve[end] - curve[n_merges])
 
 
+def enough_merges(tokens_after: ArrayLike, share: float = 0.95) -> int:
+    """Return the fewest merges that save a share of the tokens that the whole run saves on a text.
+
+    `tokens_after` is the tokens of the text after each number of merges, from none.
+
+    >>> enough_merges([100, 60, 40, 35, 32, 30])
+    4
+    """
+    saved = np.asarray(tokens_after, dtype=np.int64)
+    saved = saved[0] - saved
+    return int(np.argmax(saved >= share * saved.max()))
+
+
 MIN_GAP: Final = 0.25
 """A text of 100 KB has half of this against held-out text of its kind, and one of 10 KB three times
 as much if it is learned to the end: see the table in docs/decide.md."""

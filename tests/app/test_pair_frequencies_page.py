@@ -57,6 +57,12 @@ def test_the_figures_of_a_cut_match_the_run_at_that_step(open_app: Callable[...,
         "Next 1,000 merges": f"{held_out[2000] - held_out[1000]:+.2f}",
     }
     assert ":gray[vocabulary 1,257]" in page_text(app)
+    saved = stored.held_out_tokens_after[0] - stored.held_out_tokens_after
+    enough = next(n for n, each in enumerate(saved) if each >= 0.95 * saved[-1])
+    answer = (
+        f"**{enough:,} merges** save 95% of the tokens that all 3,839 save on text it never saw."
+    )
+    assert answer in page_text(app)
     assert _headers(app)[0] == "How large a vocabulary?"
     app.segmented_control(key="part").set_value("Pairs").run()
     assert "The pairs before merge 6" in _headers(app)

@@ -25,7 +25,13 @@ from bpe_core.comparison import (
     flattery,
 )
 from bpe_core.corpus import Corpus
-from bpe_core.runs import SampleFigures, bytes_per_token_after, check_parts, further_gain
+from bpe_core.runs import (
+    SampleFigures,
+    bytes_per_token_after,
+    check_parts,
+    enough_merges,
+    further_gain,
+)
 from bpe_core.tokenizer import gpt2
 from ui.components import ChartPicture, FigureRow, figure_table
 from ui.corpus import ReadUploads, ask_for_files
@@ -202,6 +208,7 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
     controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
     with controls:
         st.header("How large a vocabulary?", anchor=False, help=_CUT_HELP)
+        answer = st.empty()
         size = curves.vocab_size[kept]
         st.markdown(f":small[Merges kept **{kept:,}** :gray[vocabulary {size:,}]]")
         if n_merges:
@@ -218,6 +225,8 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
             other = ask_for_other_text(stored)
         if other is not None:
             curves = replace(curves, held_out=other.bytes_per_token)
+        if n_merges:
+            answer.markdown(_size_sentence(stored, other))
         with figures:
             _draw_cut(curves, kept, _held_out_words(stored, other))
             if other is None and (words := flattery(stored.held_out.how)):
@@ -257,6 +266,21 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
             key="size_pictures",
         )
     _draw_costs(stored, kept, other)
+
+
+def _size_sentence(stored: StoredRun, other: OtherText | None) -> str:
+    """Answer how large: the merges that save nearly all that the run saves on the second text."""
+    if other is not None:
+        tokens, text = other.tokens_after, "your text"
+    elif (held_out := stored.held_out_tokens_after) is not None and held_out[0]:
+        tokens, text = held_out, "text it never saw"
+    else:
+        tokens, text = stored.run.tokens_after, "the training text"
+    n_merges = len(stored.run.merges)
+    return (
+        f"**{counted(enough_merges(tokens), 'merge')}** save 95% of the tokens that all "
+        f"{n_merges:,} save on {text}."
+    )
 
 
 def _held_out_words(stored: StoredRun, other: OtherText | None) -> tuple[str, str, str]:
