@@ -320,6 +320,8 @@ def pack_player(
         "last_right": np.array([pair[1] for pair in last_pairs], np.int64),
         "last_count": np.array([pair[2] for pair in last_pairs], np.int64),
     }
+    if run.parity is not None:
+        arrays["picked"] = run.parity.picked
     header: dict[str, object] = {
         "player": player,
         "tokens": tokens_for_browser(run.tokenizer.vocab),
@@ -327,7 +329,7 @@ def pack_player(
         "n_pretokens": run.pretokens.n_words,
         "block_starts": list(starts),
         "n_for_terms": run.n_chosen,
-        "picked_by": None if run.picked_by is None else run.picked_by.tolist(),
+        "languages": None if run.parity is None else run.parity.languages,
         "removals": _removals(run),
         "opening_step": opening,
         "tie_break": run.config.tie_break,

@@ -227,7 +227,7 @@ suite("the note on the words shown", () => {
   });
 
   test("names the place where pairs are counted", () => {
-    const places = [{ ...run, joins_words: true }, { ...run, picked_by: ["de"] }, run].map(placeCounted);
+    const places = [{ ...run, joins_words: true }, { ...run, languages: ["de"] }, run].map(placeCounted);
     assert.deepEqual(places, ["in the text", "in all languages", "within pieces"]);
   });
 

@@ -281,6 +281,13 @@ suite("a run whose first merges make a term", () => {
     assert.equal(tiesAt(run, n).length, 2);
   });
 
+  test("says which language picked a pair, or that all did", () => {
+    const shared = { ...run, languages: ["de", "en"], picked: Int16Array.of(1, -1) };
+    const reasons = [0, 1].map((step) => readText(explainStep(shared, step, raceAt(run, step), false)));
+    assert.match(reasons[0], /times in all text\. en picked it, whose text was the longest in tokens\.$/);
+    assert.match(reasons[1], /times in all text\. All languages picked it together\.$/);
+  });
+
   test("says that a term is why, and names no rival", () => {
     for (let step = 0; step < n; step++) {
       const pairs = raceAt(run, step);

@@ -82,6 +82,13 @@ def test_the_end_holds_what_was_saved_and_by_which_merges(hug_run: bpe.TrainingR
         assert end["savers"] == [[-rank, n] for n, rank in most]
 
 
+def test_the_message_names_each_language_once(hug_run: bpe.TrainingRun) -> None:
+    texts = {"en": ["hug hug hugs"], "xx": ["abab abab abab abab"]}
+    message = packed(bpe.train_parity(texts, bpe.TrainingConfig(259, special_tokens=())))
+    assert [message["languages"][each] for each in message["picked"]] == ["xx", "en", "xx"]
+    assert packed(hug_run)["languages"] is None
+
+
 def test_no_token_of_a_ribbon_spans_two_documents() -> None:
     run = bpe.train(["hug hug hug"], bpe.TrainingConfig(258, special_tokens=()))
     ids = [run.tokenizer.encode(text) for text in ("h", "ug")]

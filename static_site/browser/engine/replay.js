@@ -50,7 +50,7 @@ export function packRun(run, { player, opening, starts, ending, end = {} }) {
     n_pretokens: words.counts.length,
     block_starts: starts,
     n_for_terms: 0,
-    picked_by: null,
+    languages: null,
     removals: [],
     opening_step: opening,
     tie_break: run.config.tieBreak,

@@ -21,7 +21,11 @@ export function explainStep(run, step, pairs, guessing) {
   const others = traced(run, "n_pairs", step) - tied;
   const [winner, second] = pairs;
   const often = times(winner.count);
-  if (run.picked_by) return [{ pair: winner }, ` occurs ${often} in all text. `, { bold: run.picked_by[step] || "All languages" }, run.picked_by[step] ? " picked it, whose text was the longest in tokens." : " picked it together."];
+  if (run.languages) {
+    const language = run.languages[run.picked?.[step] ?? -1];
+    const who = [{ bold: language ?? "All languages" }, language === undefined ? " picked it together." : " picked it, whose text was the longest in tokens."];
+    return [{ pair: winner }, ` occurs ${often} in all text. `, ...who];
+  }
   if (step < run.n_for_terms) return [{ pair: winner }, ` occurs ${often}. It is merged first because it is part of a term.`];
   if (tied < 2 && others === 0) return [{ pair: winner }, ` occurs ${often}. It is the only pair left.`];
   const rest = moreThan(others);

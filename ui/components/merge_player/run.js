@@ -58,8 +58,8 @@ import { colourSlot } from "../shared/colours.js";
     @property {number[]} block_starts
     @property {number} opening_step Where the page opens the run.
     @property {number} n_for_terms How many of the first merges were chosen by a term or a language, not by count.
-    @property {string[] | null} [picked_by] The language that picked each merge; "" for all together; null unless
-      languages took turns.
+    @property {string[] | null} [languages] Those that took turns; null unless languages did.
+    @property {Numbers} [picked] The number of the language that picked each merge; -1 for all together.
     @property {Removal[]} removals In order; empty unless training took tokens out again.
     @property {"smallest-pair" | "first-seen"} tie_break
     @property {string | null} end_of_word
@@ -106,14 +106,14 @@ export function unpack(message) {
     @returns {Run} */
 export function unpackRun(message, { isSaved = false } = {}) {
   const { header, arrays } = unpack(message);
-  const { merge_left, merge_right, merge_id, merge_count } = arrays;
+  const { merge_left, merge_right, merge_id, merge_count, picked } = arrays;
   const lookups = buildLookups({ merge_left, merge_right, merge_id }, header.tokens.length);
   const last = Array.from(arrays.last_count, (count, i) => ({
     left: arrays.last_left[i], right: arrays.last_right[i], count, next: false, tied: false,
   }));
   return {
     ...header,
-    ...{ merge_left, merge_right, merge_id, merge_count, last, isSaved, ...lookups },
+    ...{ merge_left, merge_right, merge_id, merge_count, picked, last, isSaved, ...lookups },
     frequent: wordsIn(arrays),
     blocks: new Map(),
     findSlot: colourSlot,

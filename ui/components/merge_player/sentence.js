@@ -27,10 +27,10 @@ function writeRemovals(element, run, step) {
 }
 
 /** Return where the pairs of a run are counted.
-    @param {Pick<Run, "joins_words" | "picked_by">} run */
+    @param {Pick<Run, "joins_words" | "languages">} run */
 export function placeCounted(run) {
   if (run.joins_words) return "in the text";
-  return run.picked_by ? "in all languages" : "within pieces";
+  return run.languages ? "in all languages" : "within pieces";
 }
 
 /** "Next, merge 46: l a → la occurs 1,379 times within pieces.", or another place: see `placeCounted`.
