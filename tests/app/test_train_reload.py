@@ -118,7 +118,13 @@ def test_superwords_seeds_and_vetoes_come_back_and_every_page_opens(open_app: Op
     assert "superwords_from" in errors(app)
     app.number_input(key="settings_superwords_from").set_value(200).run()
     assert "before the vocabulary has 257 tokens" in errors(app)
-    app.number_input(key="settings_superwords_from").set_value(270)
+    app.slider(key="settings_superwords_slider").set_value(270).run()
+    assert app.number_input(key="settings_superwords_from").value == 270
+    # The slider ends at the vocabulary's size, and stays where it was as that changes.
+    app.number_input(key="settings_vocab_size").set_value(289).run()
+    slider = app.slider(key="settings_superwords_slider")
+    assert (slider.max, slider.value) == (289, 270)
+    app.number_input(key="settings_vocab_size").set_value(290)
     app.number_input(key="settings_min_frequency").set_value(0)
     app.text_area(key="settings_seeds").set_value("mat\nNew York\n \n")
     app.text_area(key="settings_vetoes").set_value(" hat\nregex:[0-9]")

@@ -15,7 +15,7 @@ from bpe_core.types import Characters, TrainingConfig
 from ui.look import counted, plain_markdown, token_label, tooltip
 from ui.shell import FieldLimits, whole_number, workspace
 from ui.train.presets import CONFIGS, LLAMA, MIN_FREQUENCY
-from ui.train.size_field import MAX_SIZE
+from ui.train.size_field import FIRST_SIZE, MAX_SIZE
 
 MIN_COVERAGE: Final = 0.001
 _MAX_NAMED = 8
@@ -47,6 +47,8 @@ _TRAINERS: Final = {
 }
 """The trainers, with a sentence on each."""
 _FIRST_PICKY: Final = 0.9
+_FROM: Final = "settings_superwords_from"
+_FROM_SLIDER: Final = "settings_superwords_slider"
 _SUPERWORDS_FROM = FieldLimits(
     least=0,
     most=MAX_SIZE,
@@ -185,14 +187,7 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
         st.markdown(f":gray[:small[{_TRAINERS[trainer or _PLAIN]}]]")
         superwords_from, picky = 0, None
         if trainer == _SUPERWORDS:
-            superwords_from = whole_number(
-                "Let words join after N tokens",
-                _SUPERWORDS_FROM,
-                0,
-                key="settings_superwords_from",
-                help="Merges stay within words until the vocabulary has this many tokens. With 0, "
-                "words never join.",
-            )
+            superwords_from = _superwords_from()
         if trainer == _PICKY:
             picky = st.number_input(
                 "Remove above this share of uses",
@@ -315,6 +310,32 @@ def custom_fields(cut: str | None = None) -> CustomSettings:
     return CustomSettings(config, None not in (min_frequency, max_token_bytes, superwords_from))
 
 
+def _superwords_from() -> int | None:
+    """Draw a field for when words may join, and a slider over the vocabulary that fills it in."""
+    chosen = whole_number(
+        "Let words join after N tokens",
+        _SUPERWORDS_FROM,
+        0,
+        key=_FROM,
+        help="Merges stay within words until the vocabulary has this many tokens. With 0, "
+        "words never join.",
+    )
+    size = int(min(workspace.widget_number("settings_vocab_size") or FIRST_SIZE, MAX_SIZE))
+    if chosen is not None and size > 0:
+        workspace.set_widget(_FROM_SLIDER, min(chosen, size))
+        st.slider(
+            "Let words join after this part of the vocabulary",
+            0,
+            size,
+            key=_FROM_SLIDER,
+            label_visibility="collapsed",
+            on_change=lambda: workspace.set_widget(
+                _FROM, float(workspace.widget_number(_FROM_SLIDER) or 0)
+            ),
+        )
+    return chosen
+
+
 def custom_widgets(config: TrainingConfig) -> dict[str, str | float]:
     """Return the values of the fields that give these settings, except the size.
 
@@ -335,7 +356,7 @@ def custom_widgets(config: TrainingConfig) -> dict[str, str | float]:
         "settings_max_token_bytes": float(config.max_token_bytes or 0),
         "settings_coverage": max(config.character_coverage, MIN_COVERAGE),
         "settings_trainer": _trainer(config),
-        "settings_superwords_from": float(config.superwords_from or 0),
+        _FROM: float(config.superwords_from or 0),
         "settings_picky": _FIRST_PICKY if config.picky is None else config.picky,
         "settings_seeds": "\n".join(config.seeds),
         "settings_vetoes": "\n".join(config.vetoes),
