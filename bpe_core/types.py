@@ -19,7 +19,7 @@ from typing import (
     cast,
 )
 
-from bpe_core.checks import check_choice, describe, is_a, is_whole
+from bpe_core.checks import check_choice, counted, describe, is_a, is_whole
 from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.unicode import AFTER_WORD
 
@@ -443,6 +443,28 @@ class TrainingConfig:
     def base(self) -> Base:
         """What the base symbols are: bytes or characters."""
         return "bytes" if self.alphabet in ("bytes", "seen") else "characters"
+
+    @property
+    def ways(self) -> str:
+        """What the training does besides plain BPE, in words; empty for plain BPE.
+
+        >>> TrainingConfig(1_500, superwords_from=900, seeds=("hug",)).ways
+        'superwords from 900 tokens on (SuperBPE), 1 token that must exist'
+        """
+        ways: list[str] = []
+        if self.superwords_from is not None:
+            ways.append(f"superwords from {self.superwords_from:,} tokens on (SuperBPE)")
+        if self.picky is not None:
+            ways.append(f"removal of tokens above {self.picky:g} of their uses (PickyBPE)")
+        if self.parity:
+            ways.append("parity between languages")
+        if self.seeds:
+            ways.append(f"{counted(len(self.seeds), 'token')} that must exist")
+        if self.vetoes:
+            ways.append("tokens that must not exist")
+        if self.whole_characters:
+            ways.append("characters kept whole")
+        return ", ".join(ways)
 
     @property
     def byte_fallback(self) -> bool:

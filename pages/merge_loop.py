@@ -21,11 +21,15 @@ def draw_player(stored: StoredRun) -> None:
     n_merges = len(stored.run.merges)
     step = first_step(stored)
     keep_step(stored, step)
-    if stored.run.config.superwords_from is not None and stored.run.base is not None:
-        st.markdown(
-            f":gray[{counted(stored.run.base.n_merges, 'merge')} within words came first, up to "
-            f"{stored.run.base.vocab_size:,} tokens.]"
-        )
+    run = stored.run
+    if run.config.ways:
+        first = ""
+        if run.config.superwords_from is not None and run.base is not None:
+            first = (
+                f" {counted(run.base.n_merges, 'merge')} within words came first, up to "
+                f"{run.base.vocab_size:,} tokens."
+            )
+        st.markdown(f":gray[Trained with {run.config.ways}.{first}]")
     wanted = draw_merge_player(
         key=key,
         run=player_run.player_run(stored.id),

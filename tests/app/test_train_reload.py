@@ -146,6 +146,7 @@ def test_superwords_seeds_and_vetoes_come_back_and_every_page_opens(open_app: Op
         assert not errors(app)
         if page == "merge_loop":
             assert "13 merges within words came first, up to 270 tokens" in page_text(app)
+            assert f"Trained with {run.config.ways}. 13" in unescaped_text(app)
     app = open_app("adapt", run=run_id)
     # The seeds were made in training: the form to extend begins empty, and no result is shown.
     assert app.text_area(key="adapt_terms").value == ""
@@ -171,6 +172,7 @@ def test_removals_come_back_and_every_page_opens(open_app: OpenApp) -> None:
     assert run.config.picky == 0.6
     assert run.tokenizer.table.removals
     assert "removals of tokens" in page_text(again)
+    assert "Trained with removal of tokens above 0.6 of their uses (PickyBPE)." in page_text(again)
     assert "the format huggingface is a plain list of merges" in unescaped_text(again)
     for page in ("merge_loop", "pair_frequencies", "token_boundaries", "vocabulary", "compare"):
         assert not errors(open_app(page, run=run_id)), page

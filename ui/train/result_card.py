@@ -33,6 +33,8 @@ def show_result(stored: StoredRun) -> DeltaGenerator:
             if is_sample
             else f"{title}: {result_sentence(run)}"
         )
+        if run.config.ways:
+            st.markdown(f":gray[Trained with {run.config.ways}.]")
         if run.parity is not None:
             st.markdown(f":gray[{run.parity.sentence()}]")
         for cost in run.terms:
