@@ -101,6 +101,8 @@ class Vocabulary:
         own = tokenizer.merged_by
         self._end_of_word = (own.end_of_word if own is not None else None) or ""
         merges = () if own is None else own.merges
+        removed = frozenset[int]() if own is None else own.table.removed
+        self._removed = np.array([id in removed for id in ids], np.bool_)
         ranks = {merge.id: merge.rank for merge in reversed(merges)}
         self.ranks = read_only(np.array([ranks.get(id, -1) for id in ids], np.int64))
         """int64[n]: the rank of the merge that first makes a token; -1 if none does."""
@@ -137,7 +139,8 @@ class Vocabulary:
         """int64[n]: the letters of each token that is made of two or more of them, else 0.
 
         A space or another mark of a word's beginning counts as none, and neither does the
-        end-of-word marker. Vowel signs and accents belong to their letters.
+        end-of-word marker. Vowel signs and accents belong to their letters. A token that
+        training took out again has none.
 
         >>> from bpe_core.tokenizer import gpt2
         >>> vocabulary = Vocabulary(gpt2())
@@ -148,7 +151,7 @@ class Vocabulary:
         pattern = regex.compile(rf"(?:[ ▁]|##)?((?:\p{{L}}\p{{M}}*){{2,}})(?:{marker})?")
         found = (pattern.fullmatch(text) for text in self._texts)
         counts = [0 if each is None else len(regex.findall(r"\p{L}", each[1])) for each in found]
-        return read_only(np.where(self.special, 0, np.array(counts, np.int64)))
+        return read_only(np.where(self.special | self._removed, 0, np.array(counts, np.int64)))
 
     def longest_words(self, most: int) -> list[int]:
         """Return the ids of the tokens with the most letters, of equal ones the lower id first.

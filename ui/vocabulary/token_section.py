@@ -148,7 +148,9 @@ def draw_learned(inspection: Inspection) -> None:
     st.header("What it learned", anchor=False)
     n_words = int((inspection.table.letters > 0).sum())
     are = "is" if n_words == 1 else "are"
-    n_all = counted(len(inspection.table), "token")
+    tokenizer = inspection.tokenizer
+    n_removed = 0 if tokenizer is None else len(tokenizer.table.removed)
+    n_all = counted(len(inspection.table) - n_removed, "token")
     st.markdown(f"**{n_words:,} of its {n_all}** {are} made of two or more letters.")
     longest = inspection.table.longest_words(_MAX_LONGEST)
     rows = [_learned_row(inspection, "Most letters", None, longest)] if longest else []
