@@ -299,7 +299,7 @@ class Characters:
     """The alphabet of a text's most frequent characters, as in Llama 2.
 
     It is for the pre-tokenizers metaspace and llama2, which need it. Raises `ConfigError` for a
-    coverage that is no share above 0, and for one below 1 without fallback.
+    coverage outside (0, 1], and for one below 1 without fallback.
 
     >>> TrainingConfig(pretokenizer="metaspace", alphabet=Characters(coverage=0.9995)).base
     'characters'

@@ -14,18 +14,16 @@ from benchmarks.report import table
 from bpe_core.formats import dumps
 from bpe_core.runs import train
 from bpe_core.trainers import is_superword
-from scripts.measure_trainers import MEGABYTES, VOCAB_SIZE
+from scripts.measure_trainers import HELD_OUT, MEGABYTES, VOCAB_SIZE
 
-_HELD_OUT: Final = 50
-"""One document of so many is held out."""
 _MAX_CHARACTERS: Final = 200_000
 """Longer documents are not compared with `tokenizers`, which takes long for them."""
 
 
 def figures(documents: list[str]) -> str:
     """Train with words that join at several sizes, and return a table of what was learned."""
-    kept = [text for at, text in enumerate(documents) if at % _HELD_OUT]
-    held_out = [text for text in documents[::_HELD_OUT] if len(text) < _MAX_CHARACTERS]
+    kept = [text for at, text in enumerate(documents) if at % HELD_OUT]
+    held_out = [text for text in documents[::HELD_OUT] if len(text) < _MAX_CHARACTERS]
     rows: list[list[str]] = []
     for superwords_from in (8_000, 16_000, 24_000):
         tokenizer = train(kept, vocab_size=VOCAB_SIZE, superwords_from=superwords_from).tokenizer

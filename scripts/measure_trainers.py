@@ -24,7 +24,7 @@ from bpe_core.runs import train
 
 MEGABYTES: Final = 100
 VOCAB_SIZE: Final = 32_000
-_HELD_OUT: Final = 50
+HELD_OUT: Final = 50
 """One document of so many is held out."""
 _PACKAGE: Final = Path(__file__).parents[1] / "bpe_core"
 TRAINERS: Final[dict[str, tuple[dict[str, Any], tuple[str, ...]]]] = {
@@ -35,7 +35,7 @@ TRAINERS: Final[dict[str, tuple[dict[str, Any], tuple[str, ...]]]] = {
     "whole characters": ({"whole_characters": True}, ("pair_rules",)),
     "superwords from 16,000": ({"superwords_from": 16_000}, ("pair_rules", "superwords")),
     "PickyBPE, 0.9": ({"picky": 0.9}, ("picky",)),
-    "parity between two halves": ({"parity": True}, ("parity", "parity_compiled")),
+    "parity between two halves": ({"parity": True}, ("parity",)),
 }
 """The settings of each, and the modules of `trainers` that only such settings need."""
 
@@ -94,8 +94,8 @@ def _in_process(name: str, file: str) -> dict[str, float]:
 def measure(name: str, file: str) -> dict[str, float]:
     """Train in this process on a file's documents, and return the figures."""
     documents: list[str] = json.loads(Path(file).read_text("utf-8"))
-    held_out = [text for at, text in enumerate(documents) if at % _HELD_OUT == 0]
-    kept = [text for at, text in enumerate(documents) if at % _HELD_OUT]
+    held_out = [text for at, text in enumerate(documents) if at % HELD_OUT == 0]
+    kept = [text for at, text in enumerate(documents) if at % HELD_OUT]
     corpus = Corpus.from_documents(kept, [f"{at % 2}/{at}" for at in range(len(kept))])
     if name == "weights":
         corpus = corpus.weighted({"0": 1.5})

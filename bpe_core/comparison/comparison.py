@@ -78,7 +78,7 @@ class Comparison:
     disagreements: tuple[tuple[Disagreement, ...], ...] = field(default=(), repr=False)
     """The first tokenizer against each of the others, if a text was compared."""
     blocks: Blocks | None = field(default=None, repr=False, compare=False)
-    """The blocks and units of the corpus, over which `parts.compute_gain` draws the
+    """The blocks and units of the corpus, over which `intervals.compute_gain` draws the
     intervals."""
     by_block: tuple[BlockCounts, ...] = field(default=(), repr=False, compare=False)
     """Each tokenizer's tokens in those blocks."""

@@ -39,14 +39,14 @@ class LanguageCosts:
     metrics: tuple[TokenizerMetrics, ...]
     """One per language, in the order of the texts."""
     parity: tuple[float, ...]
-    """One per language: its tokens per token of the reference; see `metrics.relative_costs`."""
+    """One per language: its tokens per token of the reference; see `relative_costs`."""
     gini: float
-    """The inequality of the languages' numbers of tokens; see `metrics.gini`.
+    """The inequality of the languages' numbers of tokens; see `gini`.
 
     Source: Foroutan et al. 2025, "Parity-aware byte-pair encoding", section on fairness measures.
     """
     renyi_efficiency: float
-    """The efficiency over all languages together; see `metrics.renyi_efficiency`."""
+    """The efficiency over all languages together; see `measurement.renyi_efficiency`."""
 
     @property
     def n_tokens(self) -> int:

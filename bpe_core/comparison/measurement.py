@@ -27,7 +27,7 @@ from bpe_core.comparison.text_map import (
 from bpe_core.comparison.units import Blocks
 from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.errors import ArgumentTypeError, ConfigError
-from bpe_core.tokenizer import Encoder, Tokenizer, Trained, to_encoder
+from bpe_core.tokenizer import Encoder, Trained, find_own, to_encoder
 from bpe_core.unicode import SCRIPT_GROUPS, WHITE_SPACE
 
 _ALPHA: Final = 2.5
@@ -201,7 +201,7 @@ class TokenizerMetrics:
     uncovered_characters: int
     """Characters that begin with an unknown or dropped byte."""
     renyi_efficiency: float
-    """At alpha = 2.5: see `metrics.renyi_efficiency`."""
+    """At alpha = 2.5: see `renyi_efficiency`."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as one flat dict of numbers."""
@@ -521,7 +521,8 @@ def dead_tokens(
     """
     encoder = to_encoder(tokenizer)
     (found,) = measure([to_corpus(corpus)], encoder)
-    removed = encoder.table.removed if isinstance(encoder, Tokenizer) else ()
+    own = find_own(encoder)
+    removed = () if own is None else own.table.removed
     others = {*found.ids.tolist(), *encoder.special_tokens.values(), *removed}
     return tuple(id_ for id_ in sorted(encoder.vocab) if id_ not in others)
 

@@ -386,6 +386,8 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
         )
     if given["held_out_by"]:
         check_by(given["held_out_by"])
+    # All bytes, by the name that `bpe.train` has for them.
+    given["alphabets"] = ["full" if each == "bytes" else each for each in given["alphabets"]]
     for alphabet in given["alphabets"]:
         if alphabet not in ALPHABETS:
             raise ConfigError(f"{alphabet!r:.60} is not an alphabet. Use {', '.join(ALPHABETS)}.")
@@ -430,7 +432,8 @@ def _checked_trainers(named: Any) -> dict[str, dict[str, Any]]:
                 f"{', '.join(_TRAINER_KEYS)}."
             )
         found[str(name)] = own = dict(given)
-        if weights := own.get("weights"):
+        if "weights" in own:
+            weights = own["weights"]
             names = [*map(str, weights)] if is_a(weights, Mapping) else ["x"]
             # Refuses wrong values before anything is trained; names are those of documents.
             Corpus.from_documents(["x"] * len(names), names).weighted(weights)

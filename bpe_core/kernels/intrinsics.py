@@ -1,6 +1,6 @@
 """Functions that are one or a few instructions of the processor, which Numba has no words for.
 
-`compiling.intrinsics` tells Numba which. Here is what they do.
+`compiling.instructions` tells Numba which. Here is what they do.
 """
 
 from __future__ import annotations

@@ -348,8 +348,7 @@ def test_kernels_write_words_and_choose_characters_alike(
     found: list[list[object]] = []
     for is_kernel in (False, True):
         with pytest.MonkeyPatch.context() as patch:
-            for module in (word_row, word_row):
-                patch.setattr(module, "use_kernels", lambda n_bytes, is_kernel=is_kernel: is_kernel)
+            patch.setattr(word_row, "use_kernels", lambda n_bytes, is_kernel=is_kernel: is_kernel)
             written = write_words(pretokens, bpe.get_pretokenizer("metaspace"))
             chosen, alphabet = choose_characters(written, coverage)
             layout = lay_out_pretokens(

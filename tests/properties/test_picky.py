@@ -227,6 +227,15 @@ def test_commands_know_of_removals(tmp_path: Path) -> None:
     pieces, aside = leading_sentence(inspection)
     assert (f"{tokenizer.vocab_size - 1} tokens", True) in pieces  # all but the special token
     assert f"{n_removed} tokens taken out again in training are not counted." in aside
+    gone = tokenizer.table.removed.union(tokenizer.special_tokens.values())
+    longest = max(len(token) for id, token in tokenizer.vocab.items() if id not in gone)
+    assert f"The longest has {longest} bytes" in aside
+    # The form in which a tokenizer is given changes no figure.
+    forms = [
+        bpe.dead_tokens(each, ["the text"]) for each in (tokenizer, path, bpe.open_encoder(path))
+    ]
+    assert forms == [forms[0]] * 3
+    assert not {*forms[0]} & tokenizer.table.removed
     gpt2 = inspect_vocabulary("GPT-2", bpe.gpt2(), CountedText("text", "the text"), None)
     assert "removed" not in {each.key for each in list_findings(gpt2, None)}
 

@@ -493,7 +493,9 @@ def test_an_error_names_the_options_of_the_command(trained: Path) -> None:
     train = "train", text, "--vocab-size", "300"
     assert "Set --byte-fallback, or a" in error(*train, "--character-coverage", "0.9")
     ranks = error(*train, "--format", "tiktoken", "--end-of-word", "</w>")
-    assert "train with --base bytes and no --end-of-word." in ranks
+    assert "or train with no --end-of-word." in ranks
+    ranks = error(*train, "--format", "tiktoken", "--base", "characters")
+    assert "or train with --base bytes." in ranks
     assert "such as '</w>', or no --end-of-word." in error(*train, "--end-of-word", "")
     assert "from 0 to 300, got 301" in error("shrink", trained, text, "--size", "301")
     assert "Expected --size" in error("shrink", trained, text, "--size", "301")

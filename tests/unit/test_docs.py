@@ -77,6 +77,8 @@ def test_the_measured_trainers_are_those_that_the_script_prints() -> None:
     text = (ROOT / "docs" / "trainers.md").read_text("utf-8").partition("## Measured")[2]
     names = re.findall(r"(?m)^\| (.+?) \| [\d.]+ s \|", text)
     assert sorted(names) == sorted(TRAINERS)
+    modules = {module for _, own in TRAINERS.values() for module in own}
+    assert all((ROOT / "bpe_core" / "trainers" / f"{module}.py").exists() for module in modules)
 
 
 # The picture of the packages and the paths in docs/architecture.md

@@ -9,7 +9,7 @@ import streamlit as st
 
 from bpe_core.diagnosis import Diff, Witness, diff, diff_files
 from bpe_core.formats import dumps
-from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer
+from bpe_core.tokenizer import find_own
 from ui.components import FigureRow, SymbolRow, Tile, Tiles, draw_symbol_rows, figure_table, verdict
 from ui.look import counted, plain_text
 from ui.shell import choose_one
@@ -38,9 +38,9 @@ def compare_both(one: Member, other: Member) -> Status[Progress, Diff]:
     """Return the status of the search for differences, starting it if needed."""
 
     def work(task: Task[Progress]) -> Diff:
-        mine, theirs = (_without_name(member) for member in (one, other))
-        if not (isinstance(mine, Tokenizer) and isinstance(theirs, Tokenizer)):
-            return diff(mine, theirs, should_stop=stopper(task))
+        mine, theirs = find_own(one.encoder), find_own(other.encoder)
+        if mine is None or theirs is None:
+            return diff(one.encoder, other.encoder, should_stop=stopper(task))
         # In a thread, it would slow down the pages of all visitors six times, and stop them for up
         # to two seconds. What a library runs takes its time in the library, which lets others run.
         files = [data for each in (mine, theirs) for data in dumps(each, "native").values()]
@@ -63,11 +63,6 @@ def found_differences(members: Sequence[Member]) -> list[tuple[Member, Diff]]:
         if status is not None and status.result is not None:
             found.append((other, status.result))
     return found
-
-
-def _without_name(member: Member) -> Encoder:
-    encoder = member.encoder
-    return encoder.encoder if isinstance(encoder, NamedEncoder) else encoder
 
 
 def _id_of(one: Member, other: Member) -> str:

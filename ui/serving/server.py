@@ -91,6 +91,7 @@ _BURST: Final = 60
 _SECONDS_A_MESSAGE: Final = 0.05
 _MAX_FILES: Final = 1_000
 _TOO_BIG: Final = 1009
+_LEAVING_SECONDS: Final = 30
 _SENT_BY_PAGES: Final = ("rerun_script", "stop_script", "file_urls_request")
 """Kinds of messages, as in `BackMsg`. `backend_operation_request` is the fourth."""
 _ASKED_BY_PAGES: Final = "deferred_file"
@@ -415,6 +416,8 @@ class LeftPages:
     """The page that was asked for last, by its hash."""
     left: set[str] = field(default_factory=set[str])
     """Pages that were left since the browser was last known to show `page`."""
+    since: float = 0.0
+    """When `page` was asked for, by the monotonic clock."""
 
     def is_late(self, asked: ClientState) -> bool:
         """Return whether a request comes from a page that was left; note the page that it names.
@@ -427,14 +430,15 @@ class LeftPages:
         ... ]
         [False, False, False, True, False, False]
         """
-        page = asked.page_script_hash
-        if asked.fragment_id and page in self.left:
+        page, now = asked.page_script_hash, time.monotonic()
+        if asked.fragment_id and page in self.left and now < self.since + _LEAVING_SECONDS:
             return True
         if page == self.page or asked.fragment_id:
             self.left.clear()
         else:
             self.left.add(self.page)
             self.left.discard(page)
+            self.since = now
         self.page = page
         return False
 

@@ -453,10 +453,14 @@ def leading_sentence(inspection: Inspection) -> tuple[list[tuple[str, bool]], st
     """Return the page's first sentence, as pieces with whether each is bold, and an aside."""
     lengths = inspection.table.length_counts
     own = inspection.tokenizer
-    removed = 0 if own is None else len(own.table.removed)
-    ordinary = int(lengths.sum()) - removed
-    half = int(np.searchsorted(np.cumsum(lengths), (ordinary + removed) / 2))
-    longest = len(lengths) - 1
+    removed = 0
+    if own is not None and own.table.removed:
+        removed = len(own.table.removed)
+        gone = [len(own.vocab[id]) for id in own.table.removed]
+        lengths = lengths - np.bincount(gone, minlength=len(lengths))
+    ordinary = int(lengths.sum())
+    half = int(np.searchsorted(np.cumsum(lengths), ordinary / 2))
+    longest = int(np.flatnonzero(lengths)[-1])
     aside = f"The longest has {counted(longest, 'byte')}, and half have at most {half:,}."
     tokens = (counted(ordinary, "token"), True)
     special = len(inspection.special_ids)

@@ -58,7 +58,7 @@ export function engineAt(port) {
     if (isStopped) return Promise.reject(new Error(STOPPED));
     const id = (nAsked += 1);
     const [onProgress] = given.filter((each) => typeof each === "function");
-    const sent = given.filter((each) => each !== onProgress);
+    const sent = given.filter((each) => typeof each !== "function");
     const moved = new Set((sent[0]?.documents ?? []).map((/** @type {Uint8Array} */ { buffer }) => buffer));
     return new Promise((resolve, reject) => {
       waiting.set(id, { resolve, reject, onProgress });
