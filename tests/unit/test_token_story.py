@@ -77,11 +77,28 @@ def test_each_ring_marks_what_the_next_step_merges() -> None:
         assert rows[-1].cells[0].rings == ()
 
 
+@pytest.mark.parametrize("times", [1, 20])
+def test_a_superword_has_its_own_steps_however_long_the_text(times: int) -> None:
+    words = " the end of the day and the end of the week"
+    tokenizer = bpe.train([words * 9], vocab_size=290, superwords_from=275).tokenizer
+    reading = read(words * times, tokenizer)
+    index = next(n for n, id in enumerate(reading.found.ids) if b" of" in tokenizer.vocab[id])
+    story = word_steps(reading, tokenizer, index)
+    chosen = tokenizer.vocab[int(reading.found.ids[index])]
+    assert story.word == words * times
+    assert "only the steps of the chosen token are shown. Each step merges" in story.note
+    assert [b"".join(tile.token for tile in row.cells[0].tiles) for row in story.rows] == [
+        chosen
+    ] * len(story.rows)
+    assert [tile.token for tile in story.rows[-1].cells[0].tiles] == [chosen]
+
+
 def test_a_note_explains_missing_steps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     long = read("a" * 100_000, bpe.gpt2())
     assert "100,000 bytes" in word_steps(long, bpe.gpt2(), 3).note
+    assert "only the steps of the chosen token" in word_steps(long, bpe.gpt2(), 3).note
     lone = read("é", bpe.gpt2().truncated(0))
     assert word_steps(lone, bpe.gpt2().truncated(0), 0).note == "No merge applies to it."
     monkeypatch.setattr(own_texts, "MAX_TOKENS", 2)

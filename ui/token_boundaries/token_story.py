@@ -16,6 +16,7 @@ from bpe_core.tokenizer import (
     explain_word,
     gpt2,
 )
+from bpe_core.trainers import is_superword
 from bpe_core.types import Explanation
 from bpe_core.views import token_for_browser
 from bpe_core.vocabulary import MAX_SEARCHED, source_lines
@@ -38,7 +39,7 @@ from ui.shell import workspace
 from ui.storage import MAX_KEPT, StoredRun, load_run
 
 MAX_EXPLAINED = 64
-"""The longest pre-token, in bytes, whose steps are shown."""
+"""The longest pre-token, in bytes, whose steps are shown; of longer ones, those of a token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,23 +134,29 @@ def _steps(reading: OwnReading, tokenizer: Tokenizer, index: int) -> WordSteps:
     word, is_cut = _word_around(reading, tokenizer, index)
     if is_cut:
         return WordSteps(word, (), "The shown text ends inside this pre-token.")
-    return _list_steps(word, tokenizer)
+    return _list_steps(word, int(reading.found.ids[index]), tokenizer)
 
 
-def _list_steps(word: str, tokenizer: Tokenizer) -> WordSteps:
-    n_bytes = len(word.encode())
-    if n_bytes > MAX_EXPLAINED:
-        note = (
-            f"This pre-token has {n_bytes:,} bytes. Steps are shown only up to {MAX_EXPLAINED} "
-            "bytes; the merge tree shows how the token was made."
-        )
+def _list_steps(word: str, token_id: int, tokenizer: Tokenizer) -> WordSteps:
+    """List the steps of a pre-token; of a long one, or of several words, those of the token."""
+    part, only, n_bytes = word, "", len(word.encode())
+    if n_bytes > MAX_EXPLAINED or is_superword(word.encode()):
+        part = tokenizer.table.content[token_id].decode(errors="replace")
+        only = f"It has {n_bytes:,} bytes, so only the steps of the chosen token are shown. "
+    explained = [] if len(part.encode()) > MAX_EXPLAINED else explain_word(part, tokenizer.table)
+    # Next to other text, the token may have been made in another way.
+    if only and [_end_of(each) for each in explained] != [(token_id,)]:
+        note = f"This pre-token has {n_bytes:,} bytes. The merge tree shows how the token was made."
         return WordSteps(word, (), note)
-    explained = explain_word(word, tokenizer.table)
     rows = [row for each in explained for row in _rows(each, tokenizer)]
     note = "No merge applies to it."
     if any(each.steps for each in explained):
         note = "Each step merges the ringed pair: the one learned first among the pairs present."
-    return WordSteps(word, tuple(rows), note)
+    return WordSteps(word, tuple(rows), only + note)
+
+
+def _end_of(explained: Explanation) -> tuple[int, ...]:
+    return tuple(explained.steps[-1].symbols if explained.steps else explained.symbols)
 
 
 def _lines(run_id: str, token_id: int) -> tuple[tuple[OriginLine, ...], str]:
