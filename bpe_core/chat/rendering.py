@@ -44,7 +44,7 @@ with needs_extra("formats", "Rendering a chat template"):
 MAX_CHARACTERS: Final = 4_000_000
 """The longest conversation that is rendered; the longest context of a model has about as many."""
 _SECONDS_FOR_MESSAGE: Final = 0.2
-"""How long the message that an error begins with is looked for."""
+"""How long to render a conversation and to search for the message that caused an error."""
 _FILE_NAME: Final = "<template>"
 """What Jinja calls the file of a template that is a text."""
 
@@ -66,15 +66,20 @@ def render_here(source: str, jobs: list[Job], tokens: dict[str, str]) -> Iterato
         raise
     except Exception as error:
         raise _failure(error) from None
+    is_named = False
     for job in jobs:
-        yield _answer(template, tokens | job.variables, job.marked)
+        variables, until = tokens | job.variables, process_time() + _SECONDS_FOR_MESSAGE
+        found = _answer(template, variables, job.marked)
+        if found.error and not is_named:
+            # Only once, because the search takes time that the other conversations need.
+            is_named = True
+            found = replace(found, error=_with_message(template, variables, found.error, until))
+        yield found
 
 
 def _answer(template: Template, variables: dict[str, Any], marked: list[Any] | None) -> Rendered:
     found = _render(template, variables)
-    if found.error:
-        return replace(found, error=_with_message(template, variables, found.error))
-    if marked is None:
+    if found.error or marked is None:
         return found
     messages = variables["messages"]
     grown: list[Growth] = []
@@ -93,19 +98,27 @@ def _answer(template: Template, variables: dict[str, Any], marked: list[Any] | N
     return replace(found, marked=text, grown=grown, prompts=prompts)
 
 
-def _with_message(template: Template, variables: dict[str, Any], error: str) -> str:
-    """Return an error after the message that it begins with, if that is known of several."""
+def _with_message(template: Template, variables: dict[str, Any], error: str, until: float) -> str:
+    """Return an error that names the message which causes it, if there are several.
+
+    It is the one after the longest beginning of the conversation without this error, because a
+    template that looks at the last message may refuse shorter ones too. The search ends at a time
+    of the process.
+
+    >>> source = "{% if messages[-1].role != 'user' %}{{ raise_exception('No user.') }}{% endif %}"
+    >>> template = _environment().from_string(source)
+    >>> talk = [{"role": role} for role in ("user", "assistant", "user", "assistant")]
+    >>> error = _render(template, {"messages": talk}).error
+    >>> _with_message(template, {"messages": talk}, error, process_time() + 9)
+    'Message 4 (assistant): The chat template refuses these messages: No user.'
+    """
     messages = variables["messages"]
-    n_all = len(messages)
-    until = process_time() + _SECONDS_FOR_MESSAGE
-    for n in range(n_all + 1 if 1 < n_all <= MAX_GROWN else 0):
-        first = {**variables, "messages": messages[:n]}
-        is_refused = n == n_all or _render(template, first).error == error
-        if process_time() > until or (is_refused and not n):
-            # What fails without any message is no message's fault.
+    for n in reversed(range(len(messages) if 1 < len(messages) <= MAX_GROWN else 0)):
+        if process_time() > until:
             break
-        if is_refused:
-            return f"Message {n:,} ({printable(messages[n - 1]['role'][:40])}): {error}"
+        if _render(template, {**variables, "messages": messages[:n]}).error != error:
+            return f"Message {n + 1:,} ({printable(messages[n]['role'][:40])}): {error}"
+    # What fails without any message is no message's fault.
     return error
 
 

@@ -76,6 +76,7 @@ def test_a_template_that_fails_says_how_and_ends(source: str, problem: str):
         ("{{ m.content + '.' }}", "Message 2 (assistant): Line 1 of the chat template failed"),
         ("{{ raise_exception('No.') if loop.first }}", "Message 1 (user): The chat template"),
         ("{{ raise_exception('Two.') if loop.length == 4 }}", "Message 4 (user): The chat"),
+        ("{{ raise_exception('Even.') if loop.length is even }}", "Message 4 (user): The chat"),
         ("{% endfor %}{{ nothing.here }}{% for m in [] %}", "Line 1 of the chat template needs"),
     ],
 )
@@ -85,6 +86,20 @@ def test_a_template_that_refuses_says_which_message(source: str, said: str):
     with pytest.raises(bpe.ChatTemplateError) as refused:
         ChatTemplate(f"{{% for m in messages %}}{source}{{% endfor %}}").render(talk)
     assert str(refused.value).startswith(said)
+
+
+@pytest.mark.usefixtures("rendered_here")
+def test_only_the_first_conversation_that_a_process_refuses_is_searched():
+    """Each search takes time, of which all conversations of a process have little."""
+    source = "{% for m in messages %}{{ raise_exception('No.') if m.role == 'tool' }}{% endfor %}"
+    talk = {"messages": [{"role": role} for role in ("user", "tool", "user")]}
+    fine = {"messages": [{"role": "user"}]}
+    # The first of several has a process of its own.
+    found = ChatTemplate(source).render_each([fine, fine, talk, talk, talk])
+    assert [each.error.partition("The chat")[0] for each in found] == [
+        *("", "", "Message 2 (tool): ", "", "")
+    ]
+    assert all(each.error.endswith("refuses these messages: No.") for each in found[2:])
 
 
 @pytest.mark.parametrize(
