@@ -435,6 +435,8 @@ def _json_lines(name: str) -> Iterator[Any]:
 def _conversations(name: str, given: Mapping[str, Any]) -> Iterator[Any]:
     """Yield conversations, each with the variables that are given unless it has its own.
 
+    Null is no value of its own, and a text no tools.
+
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "a.jsonl").write_text('[{"role": "user"}]')
@@ -443,7 +445,13 @@ def _conversations(name: str, given: Mapping[str, Any]) -> Iterator[Any]:
     """
     for each in _json_lines(name):
         if isinstance(each, dict):
-            yield {**given, **cast("dict[str, Any]", each)}
+            own = {
+                name: value
+                for name, value in cast("dict[str, Any]", each).items()
+                if name not in given
+                or not (value is None or (name == "tools" and isinstance(value, str)))
+            }
+            yield {**given, **own}
         else:
             yield {**given, "messages": each} if given else each
 

@@ -350,7 +350,10 @@ def test_a_killed_encoding_of_conversations_resumes_and_is_equal(
 def test_conversations_are_encoded_by_a_given_template_with_tools(tmp_path: Path) -> None:
     rows, template, tools = (tmp_path / name for name in ("a.jsonl", "t.jinja", "tools.json"))
     own = {"messages": [USER, ANSWER], "mood": "own"}
-    rows.write_text("\n".join(map(json.dumps, [[USER, ANSWER], own, ROWS[2]])))
+    # What is null, and tools that are a text, are not given.
+    other = {"messages": [USER, ANSWER], "tools": None, "mood": None}
+    told = {**ROWS[2], "tools": "[]"}
+    rows.write_text("\n".join(map(json.dumps, [[USER, ANSWER], own, ROWS[2], other, told])))
     template.write_text("{{ tools[0].name }} {{ mood }} " + SOURCE)
     tools.write_text('[{"name": "weather"}]')
     base = ["--template", str(template), "--tools", str(tools), "--set", "mood=calm"]
@@ -364,7 +367,7 @@ def test_conversations_are_encoded_by_a_given_template_with_tools(tmp_path: Path
     assert [text.split("<")[0] for text in texts] == [
         "weather calm ",
         "weather own ",
-        "weather calm ",
+        *["weather calm "] * 3,
     ]
     shown = CliRunner().invoke(main, ["chat", "gpt2", str(rows), "--report", "--json", *base])
     assert json.loads(shown.stdout)["tokens"] == sum(table["n_tokens"].to_pylist())
