@@ -486,6 +486,57 @@ def test_reasoning_calls_and_results_of_tools_are_fields_of_messages(
     assert "weather {" not in view(app)["text"]
 
 
+def test_messages_as_fields_and_as_json_lose_nothing(open_app: OpenApp, chat_shelf: str) -> None:
+    choices = {"part": "Conversation", "with": chat_shelf, "tokenizer": "tokenizer.json"}
+    app = open_app("token_boundaries", **choices)
+
+    def show(view: str) -> None:
+        app.segmented_control(key="chat_view").set_value(view).run()
+        assert "error in the app" not in errors(app)
+
+    # A field that is wrong stays where it is, and so do the messages.
+    app.selectbox(key="chat_example").set_value("Tools").run()
+    calls = app.text_area(key="chat_tool_calls_1").value or ""
+    app.text_area(key="chat_tool_calls_1").set_value("[{").run()
+    show("JSON")
+    assert app.segmented_control(key="chat_view").value == "Messages"
+    assert "not valid JSON" in app.error[0].value
+    assert app.text_area(key="chat_tool_calls_1").value == "[{"
+    app.text_area(key="chat_tool_calls_1").set_value(calls).run()
+    show("JSON")
+    raw = app.text_area(key="chat_json").value or ""
+    assert json.loads(raw) == conversation.EXAMPLES["Tools"]
+    # What fields cannot show stays in the JSON.
+    parts = [{"type": "image"}, {"type": "text", "text": "x"}]
+    for message in (
+        {"role": "assistant", "content": parts},
+        {"role": "system", "content": parts},
+        {"role": "assistant", "content": "x", "reasoning_content": ""},
+        {"role": "user", "content": parts[1:]},
+        {"role": "user", "content": []},
+        {"role": "tool", "content": "x", "name": ""},
+    ):
+        odd = json.dumps([message])
+        app.text_area(key="chat_json").set_value(odd).run()
+        show("Messages")
+        assert "other messages" in app.info[0].value
+        show("JSON")
+        assert app.text_area(key="chat_json").value == odd
+    # A lone surrogate can be shown escaped.
+    call = {"function": {"name": "a\ud800"}}
+    whole = {
+        "messages": [{"role": "assistant", "content": "x", "tool_calls": [call]}],
+        "tools": [call],
+        "mood": "\ud800",
+        "\ud800": 1,
+    }
+    app.text_area(key="chat_json").set_value(json.dumps(whole)).run()
+    show("Messages")
+    assert not [each for each in app.info if "other messages" in each.value]
+    show("JSON")
+    assert json.loads(app.text_area(key="chat_json").value or "") == whole
+
+
 @pytest.mark.parametrize(
     ("chat", "written"),
     [

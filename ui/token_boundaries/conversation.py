@@ -243,9 +243,13 @@ def _change_view() -> None:
 
 
 def _json_from_fields() -> None:
+    """Write what the fields hold as JSON; stay with them, and what is wrong, if one is wrong."""
     rows = workspace.get(Rows)
     read = [_read_message(_written(number)) for number in rows.numbers or ()]
     messages = [found for found in read if isinstance(found, dict)]
+    if len(messages) < len(read):
+        workspace.set_widget(_VIEW, VIEWS[0])
+        return
     fields = {name: workspace.widget_text(_SET + name) for name in rows.variables}
     variables = {name: _value(text) for name, text in fields.items() if text}
     # The JSON has them now, so a field would give them again once they are deleted there.
@@ -283,12 +287,14 @@ def _value(text: str) -> Any:
 
 def _as_field(value: object) -> str:
     """Return what the field of a variable holds for a value."""
-    is_text = isinstance(value, str) and value and _value(value) == value
-    return _shown(str(value)) if is_text else _as_json(value)
+    is_text = isinstance(value, str) and value == _shown(value) and value == _value(value)
+    return str(value) if value and is_text else _as_json(value)
 
 
 def _as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    """Return a value as JSON that can be shown: a lone surrogate stays escaped."""
+    written = json.dumps(value, ensure_ascii=False, indent=2)
+    return written.encode("utf-8", "backslashreplace").decode()
 
 
 def draw_messages() -> list[dict[str, Any]] | None:
@@ -410,7 +416,9 @@ def _written_as(message: Mapping[str, Any]) -> Written | None:
         isinstance(text, str) and text == _shown(text) for text in texts
     ):
         return None
-    written: Written = role, str(content), held
+    # As `_written` reads them again: a role has its own fields, and an empty one is not there.
+    kept = {name: text for name, text in held.items() if text and name in _FIELDS.get(role, {})}
+    written: Written = role, str(content), kept
     return written if _read_message(written) == message else None
 
 
@@ -521,7 +529,7 @@ def draw_learned(conversation: Conversation, reading: OwnReading) -> None:
             kind = "learned" if learns else "read"
             parts.append(f"<span class='{kind}'>{escape(data[start:end].decode())}</span>")
             start, learns = end, False
-        # Whoever has no pointer scrolls a long text by the keyboard.
+        # Visitors without a pointer scroll a long text by the keyboard.
         st.html(f"<div class='chat-mask' tabindex='0'>{''.join(parts)}</div>")
         if n_shown < len(mask):
             st.markdown(f"The first {n_shown:,} tokens are shown.")

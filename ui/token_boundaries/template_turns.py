@@ -15,7 +15,8 @@ from ui.work import TooMuchWorkError, current_visitor
 
 _MAX_WAIT_SECONDS: Final = 60.0
 _SECONDS_KNOWN: Final = 60.0
-"""How long a template is refused that took too much, and what a visitor has used counts."""
+"""How long a template is refused that took too much, and a pause after which what a visitor has
+used no longer counts."""
 _MAX_KNOWN: Final = 1_000
 _PLACES: Final = 4
 _NEW_PLACES: Final = 2
@@ -35,7 +36,7 @@ def next_turn(
 ) -> Turn | None:
     """Return which template may begin now, or None.
 
-    A visitor has one at a time, and whoever has used the least time comes first.
+    A visitor has one at a time, and the visitor who has used the least comes first.
 
     >>> slow, again, other = Turn(1, "a", True), Turn(2, "a", True), Turn(3, "b", True)
     >>> next_turn([again, other], [slow], {"a": 2.0, "b": 0.0}.__getitem__)
@@ -66,7 +67,7 @@ class TemplateTurns:
         self._refused: OrderedDict[tuple[str, str], tuple[float, str]] = OrderedDict()
         """By template and visitor, when it took too much, and the error."""
         self._used: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        """By visitor, when a template last ended, and the seconds of all."""
+        """By visitor, when a template last ended, and the seconds of all since a minute's pause."""
 
     @contextmanager
     def of(self, template: str, visitor: str | None = None) -> Generator[None]:
@@ -89,7 +90,7 @@ class TemplateTurns:
                     _MAX_WAIT_SECONDS,
                 ):
                     raise TooMuchWorkError(
-                        "Other visitors' chat templates are slow right now. Try again in a minute."
+                        "Chat templates are slow right now. Try again in a minute."
                     )
                 self._running.append(turn)
             finally:
@@ -113,7 +114,7 @@ class TemplateTurns:
                 self._changed.notify_all()
 
     def _seconds(self, visitor: str) -> float:
-        """Return how long a visitor's templates have taken lately."""
+        """Return how long a visitor's templates have taken since the last pause of a minute."""
         when, seconds = self._used.get(visitor, (0.0, 0.0))
         return seconds if time.monotonic() - when < _SECONDS_KNOWN else 0.0
 
