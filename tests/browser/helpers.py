@@ -154,6 +154,16 @@ def wait_until_idle(page: Page) -> None:
         raise
 
 
+def assert_fits(page: Page, *names: str) -> None:
+    """Fail if the page, or a part of it, is wider than its place, once all is drawn."""
+    wait_until_idle(page)
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("(m) => m.scrollWidth - m.clientWidth") == 0
+    for name in names:
+        for part in page.locator(name).all():
+            assert part.evaluate("(e) => e.scrollWidth - e.clientWidth") <= 0
+
+
 def assert_no_traceback(page: Page) -> None:
     """Fail if the page shows an exception instead of a message."""
     assert page.locator('[data-testid="stException"]').count() == 0

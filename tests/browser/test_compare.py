@@ -14,7 +14,13 @@ from bpe_core.corpus import load_sample
 from bpe_core.formats import dumps
 from bpe_core.formats.gguf.gguf_file import write_gguf
 from tests.browser.conftest import KeepRun
-from tests.browser.helpers import choose_option, download, go_to_address, wait_until_idle
+from tests.browser.helpers import (
+    assert_fits,
+    choose_option,
+    download,
+    go_to_address,
+    wait_until_idle,
+)
 from tests.browser.training import add_files, choose
 from tests.loopback_hub import LoopbackHub
 from ui.compare.passage import typical_excerpt
@@ -81,12 +87,11 @@ def test_what_differs_and_how_structure_is_cut_fit_a_phone(tab: Page) -> None:
     go_to_address(tab, "/compare?part=What differs")
     expect(tab.locator(".verdict")).to_contain_text("into other tokens")
     expect(tab.get_by_role("heading", name="Only in one of them")).to_be_visible()
-    main = tab.get_by_test_id("stMain")
-    assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") == 0
+    assert_fits(tab)
     choose(tab, "Figures")
     expect(tab.get_by_text("Ways to cut 0 to 9999")).to_be_visible()
     expect(tab.get_by_text("The first number and the first name")).to_be_visible()
-    assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") == 0
+    assert_fits(tab)
 
 
 def test_the_figures_are_explained_and_written_as_json(tab: Page) -> None:

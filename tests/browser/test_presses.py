@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from playwright.sync_api import Browser, Locator, Page, expect
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from tests.browser.helpers import go_to_address, open_page, wait_until_idle
 from tests.browser.player import Player
@@ -26,17 +27,16 @@ RECORD_TOP = """(button) => {
     requestAnimationFrame(frame);
   })();
 }"""
-# Sends the player's last report again right after the next request: a page that is being left does
-# so, if the pause before its report ends then.
-REPORT_LATE = """() => {
+# Keeps what the page sends. Once `late` is the number of a message, sends that again right after
+# the next one: a page that is being left does so, if the pause before its report ends then.
+KEEP_SENT = """() => {
   const { send } = WebSocket.prototype;
-  let report;
-  globalThis.isNextALink = false;
+  globalThis.sent = [];
   WebSocket.prototype.send = function (data) {
     send.call(this, data);
-    if (globalThis.isNextALink) send.call(this, report);
-    else report = data;
-    globalThis.isNextALink = false;
+    globalThis.sent.push(new Uint8Array(data));
+    if (globalThis.late !== undefined) send.call(this, globalThis.sent[globalThis.late]);
+    delete globalThis.late;
   };
 }"""
 RUN = re.compile(r"[?&]run=[0-9a-f]{32}")
@@ -299,11 +299,14 @@ def test_a_report_that_comes_after_a_link_does_not_empty_the_page(page: Page, ap
     player = Player.open(page, f"{app_url}/merge_loop")
     player.expect_merges()
     wait_until_idle(page)
-    page.evaluate(REPORT_LATE)
+    page.evaluate(KEEP_SENT)
     player.press("forward")
     expect(page).to_have_url(re.compile("step="))
     wait_until_idle(page)
-    page.evaluate("globalThis.isNextALink = true")
+    sent = page.evaluate("globalThis.sent.map((data) => [...data])")
+    asked = [BackMsg.FromString(bytes(data)).rerun_script.fragment_id for data in sent]
+    report = max(place for place, part in enumerate(asked) if part)
+    page.evaluate("(place) => { globalThis.late = place; }", report)
     page.get_by_role("link", name="Token boundaries", exact=True).click()
     expect(page.get_by_role("heading", level=1, name="Token boundaries")).to_be_visible()
     wait_until_idle(page)

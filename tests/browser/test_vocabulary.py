@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 import bpe_core as bpe
 from bpe_core.vocabulary import audit, uses_in_run
 from tests.browser.conftest import DESK, KeepRun, ShowFigures
-from tests.browser.helpers import SLACK, click_bar, go_to_address, wait_until_idle
+from tests.browser.helpers import SLACK, assert_fits, click_bar, go_to_address, wait_until_idle
 from tests.browser.training import choose
 from ui.storage import SAMPLE_RUN_ID, load_run
 
@@ -224,14 +224,6 @@ def walk_the_rows(page: Page) -> None:
     expect(page.locator(".card dd").first).to_have_text(id)
     expect(second.locator("button")).to_have_attribute("aria-current", "true")
     page.wait_for_url(f"**token={id.replace(',', '')}*")
-
-
-def assert_fits(page: Page, *names: str) -> None:
-    main = page.get_by_test_id("stMain")
-    assert main.evaluate("(m) => m.scrollWidth - m.clientWidth") == 0
-    for name in names:
-        for part in page.locator(name).all():
-            assert part.evaluate("(e) => e.scrollWidth - e.clientWidth") <= 0
 
 
 @pytest.fixture(scope="module")
