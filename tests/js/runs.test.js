@@ -291,7 +291,7 @@ suite("a run whose first merges make a term", () => {
   test("says that a term is why, and names no rival", () => {
     for (let step = 0; step < n; step++) {
       const pairs = raceAt(run, step);
-      assert.equal(readText(explainStep(run, step, pairs, false)), "# occurs 4 times. It is merged first because it is part of a term.");
+      assert.equal(readText(explainStep(run, step, pairs, false)), "# occurs 4 times. It is merged first because it is part of a token that was asked for.");
       assert.deepEqual(explainMargin(run, step, pairs, false), { lead: "none", over: "" });
     }
     assert.match(readText(explainStep(run, n, raceAt(run, n), false)), /^# and # both occur 9 times/);

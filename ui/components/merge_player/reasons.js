@@ -26,7 +26,7 @@ export function explainStep(run, step, pairs, guessing) {
     const who = [{ bold: language ?? "All languages" }, language === undefined ? " picked it together." : " picked it, whose text was the longest in tokens."];
     return [{ pair: winner }, ` occurs ${often} in all text. `, ...who];
   }
-  if (step < run.n_for_terms) return [{ pair: winner }, ` occurs ${often}. It is merged first because it is part of a term.`];
+  if (step < run.n_for_terms) return [{ pair: winner }, ` occurs ${often}. It is merged first because it is part of a token that was asked for.`];
   if (tied < 2 && others === 0) return [{ pair: winner }, ` occurs ${often}. It is the only pair left.`];
   const rest = moreThan(others);
   if (tied < 2) return [{ pair: winner }, ` occurs ${often}${rest}.`];
