@@ -26,6 +26,7 @@ _PIECE: Final = 1 << 20
 _ROW: Final = re.compile(
     rf"(.*(?:{'|'.join(map(re.escape, TABLE_KINDS))}))(?: .*)?", re.IGNORECASE | re.DOTALL
 )
+_EXTENSION: Final = re.compile(r"\.[^\W_]{1,12}")
 WITHOUT_TYPE: Final = "no file type"
 
 
@@ -91,10 +92,19 @@ def file_name(name: str) -> str:
 def file_type(name: str) -> str:
     """Return the type of a document's file by its extension.
 
+    What follows a dot in a title is none: an extension is short, and has only letters and digits.
+
     >>> file_type("project.zip/src/Main.PY"), file_type("a.csv row 12"), file_type("LICENSE")
     ('.py', '.csv', 'no file type')
+    >>> file_type("urllib.parse: quote"), file_type("1. Down the Rabbit-Hole")
+    ('no file type', 'no file type')
     """
-    return splitext(file_name(name).lower())[1] or WITHOUT_TYPE
+    extension = _after_dot(name)
+    return extension if _EXTENSION.fullmatch(extension) else WITHOUT_TYPE
+
+
+def _after_dot(name: str) -> str:
+    return splitext(file_name(name).lower())[1]
 
 
 def measure_composition(
@@ -208,7 +218,8 @@ def stratum(text: str, name: str) -> Stratum:
     >>> stratum("да", "a/b.txt")
     Stratum(file_type='.txt', script='Cyrillic letters')
     """
-    return Stratum(file_type(name), main_script(text))
+    # Whatever follows the dot: titles that begin alike are alike, and a text is divided as before.
+    return Stratum(_after_dot(name) or WITHOUT_TYPE, main_script(text))
 
 
 def folder(name: str) -> str:

@@ -329,7 +329,7 @@ _SAMPLES: dict[str, tuple[Sample, Callable[[], Corpus]]] = {
                 "python-help",
                 "Python’s built-in help",
                 "What help() says on the language, on functions and on classes: English prose with "
-                "code, about 0.7 MB.",
+                "code, about 0.7 MB. It differs a little between versions of Python.",
             ),
             _python_help,
         ),

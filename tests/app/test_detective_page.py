@@ -106,7 +106,12 @@ def test_bars_have_intervals_and_are_grey_if_the_samples_do_not_fit() -> None:
     samples = {"<b>hugs": "hug hugs hugging " * 40, "puns": "pun puns punning bun " * 40}
     tokenizer = bpe.train([samples["<b>hugs"] * 3, samples["puns"]], vocab_size=280).tokenizer
     found = bpe.mixture(tokenizer, samples, n_resamples=4)
+    found = replace(
+        found, shares=np.array([0.998, 0.002]), low=np.zeros(2), high=np.array([0.9984, 0.0021])
+    )
     figure = share_bars(found, [0, 1], "light")
+    beside = [str(one.text) for one in figure.layout.annotations]
+    assert beside[:2] == ["<b>99.8%</b> 0.0–99.8", "<b>0.2%</b> 0.0–0.2"]
     (bar,) = figure.data
     assert np.allclose(bar.x, 100 * found.shares)
     assert np.allclose(bar.x + np.array(bar.error_x.array), 100 * found.high)

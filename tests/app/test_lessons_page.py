@@ -103,6 +103,25 @@ def test_the_first_question_says_itself_whether_the_ends_are_marked(
     assert asked.endswith("How many symbols does hug start as?")
 
 
+def test_the_questions_on_bytes_and_cuts_need_nothing_that_is_not_on_the_page(
+    open_app: Callable[..., AppTest],
+) -> None:
+    asked = question(open_app("lessons", lesson=LESSONS[3].title, step_of_4="Bytes"))["text"]
+    assert "these characters alone: A I T c d e f h i m n o r s t u . ? How many" in asked
+    asked = question(open_app("lessons", lesson=LESSONS[3].title, step_of_4="Cuts"))["text"]
+    assert asked.startswith("GPT-2 cuts a text into words, each with the space before it")
+    assert asked.endswith("how many cross a place where GPT-2 cuts?")
+
+
+def test_the_size_of_the_hug_words_vocabulary_is_one_count(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_shown(open_app, 1, "Repeat")
+    assert "starts with 6 symbols, the marker included." in question(app)["text"]
+    assert "symbols, the marker included, plus the number of merges" in question(app)["because"]
+    assert "6 symbols, the marker included, + 3 merges = **9 tokens**" in texts(app)
+
+
 def test_ties_shows_a_step_at_which_the_rules_differ(open_app: Callable[..., AppTest]) -> None:
     app = open_shown(open_app, 2, "Ties")
     assert right_options(question(app)) == ["It depends on the rule"]
@@ -254,13 +273,14 @@ def test_longest_match_is_shown_not_to_be_bpe(open_app: Callable[..., AppTest]) 
 def test_the_trie_backtracks_to_the_tokens_of_the_merges(open_app: Callable[..., AppTest]) -> None:
     app = open_shown(open_app, 4, "Step back")
     rows = next(one["rows"] for one in all_sent(app) if "rows" in one)
-    assert [(row["cells"][0]["tokens"], row["note"]) for row in rows] == [
-        (["uni"], "taken"),
-        (["uni", "t"], "refused: a merge would cross the boundary before it"),
-        (["uni"], "removed: no token can follow it"),
-        (["un"], "taken"),
-        (["un", "it"], "taken"),
+    assert [(row["label"], row["cells"][0]["tokens"], row["note"]) for row in rows] == [
+        ("1", ["uni"], "taken"),
+        ("2", ["uni", "t"], "refused: a merge would cross the boundary before it"),
+        ("back", ["uni"], "removed: no token can follow it"),
+        ("3", ["un"], "taken"),
+        ("4", ["un", "it"], "taken"),
     ]
+    assert right_options(question(app)) == ["4"], "the last number"
     assert app.get("page_link")
 
 
@@ -316,7 +336,7 @@ def test_every_step_accepts_any_words(
             {"words": "abcdefghijklmnopqrst 7", "new_word": "abcdefghijklmnopqrst"},
             "The first 16 of 20 merges.",
         ),
-        (1, "Repeat", {"words": "a 7"}, "1 symbol + 1 marker + 1 merge = **3 tokens**"),
+        (1, "Repeat", {"words": "a 7"}, "2 symbols, the marker included, + 1 merge = **3 tokens**"),
         (2, "Alphabet", {"documents": "a\tb c"}, "U\\+0009\\, ␣ occur in no word"),
         (
             2,
@@ -340,7 +360,7 @@ def test_every_step_accepts_any_words(
             4,
             "Bytes",
             {"any_text": "Z"},
-            "1 of 1 character has no token. Every one of its 1 byte",
+            "1 of 1 character has no token. Every one of the text’s 1 byte",
         ),
     ],
 )

@@ -279,12 +279,12 @@ def test_tokens_over_boundaries_are_counted_and_named_with_the_pieces() -> None:
     cut = walk({"a": 2, " dog": 998, ".": 1}, bpe.TrainingConfig(259, special_tokens=()))
     over = crossing(whole, get_pretokenizer("gpt2").split)
     assert showing.over_boundaries(over, whole, cut) == (
-        "Without cuts 3 of 4 tokens cross a boundary between words, such as “a␣do”. With cuts it "
+        "Without cuts 3 of 4 tokens cross a place where GPT-2 cuts, such as “a␣do”. With cuts it "
         "is 0 of 3: no merge crosses a cut. The cut text has 1,001 pieces, words and signs, 3 of "
         "them distinct."
     )
     none = showing.over_boundaries([False] * 4, whole, cut)
-    assert none.startswith("Without cuts 0 of 4 tokens cross a boundary between words. With")
+    assert none.startswith("Without cuts 0 of 4 tokens cross a place where GPT-2 cuts. With")
 
 
 def test_a_token_that_ends_within_a_character_crosses_no_boundary() -> None:

@@ -245,7 +245,7 @@ def leading_sentence(
 def share_bars(found: Mixture, order: list[int], theme: Theme) -> go.Figure:
     """Draw a bar for each category with its interval, the largest share first."""
     colours = PALETTES[theme]
-    figure = empty_figure(theme, height=76 + 40 * len(order), right=104, top=8)
+    figure = empty_figure(theme, height=76 + 40 * len(order), right=132, top=8)
     shares = [100 * float(found.shares[place]) for place in order]
     lows = [100 * float(found.low[place]) for place in order]
     highs = [100 * float(found.high[place]) for place in order]
@@ -272,7 +272,7 @@ def share_bars(found: Mixture, order: list[int], theme: Theme) -> go.Figure:
             x=1,
             xref="paper",
             y=row,
-            text=f"<b>{share:.1f}%</b> {low:.0f}–{high:.0f}",
+            text=f"<b>{share:.1f}%</b> {low:.1f}–{high:.1f}",
             xanchor="left",
             xshift=8,
             showarrow=False,

@@ -162,7 +162,7 @@ def ask_join(hugs: Walk) -> Question | None:
         n,
         (len(hugs.words), n - 1, n + 1),
         "Wherever the pair occurs, from left to right, its two symbols become one: a token with "
-        "an id and a colour of its own.",
+        "an id of its own.",
     )
 
 

@@ -42,9 +42,10 @@ def ask_bytes(_: None) -> Question:
     parts.draw_field(*_ANY)
     text = parts.field_text(*_ANY)
     unknown = _unknown(text)
+    known = " ".join(sorted(_known() - {" "}, key=lambda one: (not one.isalpha(), one)))
     return choose_number(
-        "A vocabulary was learned from the characters of the four documents. How many characters "
-        "of this text are unknown to it?",
+        f"A vocabulary has tokens for the space and for these characters alone: {known} How many "
+        "characters of this text are unknown to it?",
         len(unknown),
         (0, len(text), len(unknown) + 2),
         f"{showing.without_token(len(unknown), len(text), len(text.encode()))} There are only "
@@ -53,10 +54,15 @@ def ask_bytes(_: None) -> Question:
     )
 
 
+def _known() -> set[str]:
+    """Return the characters of the notebook's four documents."""
+    return {character for document in load_sample("notebook").documents for character in document}
+
+
 def _unknown(text: str) -> list[int]:
-    """Return the places of the characters that the four documents lack."""
-    seen = {character for document in load_sample("notebook").documents for character in document}
-    return [place for place, character in enumerate(text) if character not in seen]
+    """Return the places of the characters that the vocabulary lacks."""
+    known = _known()
+    return [place for place, character in enumerate(text) if character not in known]
 
 
 def show_bytes(_: None) -> Ran:
@@ -109,8 +115,9 @@ def ask_cuts(_: None) -> Question | None:
     over = crossing(whole, get_pretokenizer("gpt2").split)
     n = len(whole.merges)
     return choose_number(
-        f"This text is not cut into words. Of the first {counted(n, 'token')} learned, "
-        "how many cross a boundary between words?",
+        "GPT-2 cuts a text into words, each with the space before it, and other signs. This text "
+        f"is not cut. Of the first {counted(n, 'token')} learned, how many cross a place where "
+        "GPT-2 cuts?",
         sum(over),
         (0, 1, n),
         f"{showing.over_boundaries(over, whole, cut)} Each distinct piece is counted once.",
@@ -128,8 +135,8 @@ def show_cuts(_: None) -> Ran:
             for place, _ in enumerate(zip_longest(whole.merges, cut.merges))
         ],
         key="reasons_cuts",
-        caption="The tokens learned without cuts, ringed if they cross a boundary, and with "
-        "GPT-2’s cuts",
+        caption="The tokens learned without cuts, ringed if they cross a place where "
+        "GPT-2 cuts, and with its cuts",
         columns=("Without cuts", "With GPT-2’s cuts"),
     )
     return Ran(
@@ -162,7 +169,7 @@ def ask_longest(_: None) -> Question:
         tuple(pair_option(ids, learned) for ids in options),
         (options.index(tuple(cuts[0])),),
         "The merges are applied in their order. Taking the longest token at each position, which "
-        f"a trie finds quickly, may give other tokens.{agree}",
+        f"a trie finds in one walk, may give other tokens.{agree}",
     )
 
 
@@ -197,7 +204,9 @@ def ask_step_back(_: None) -> Question:
         f"its boundary, and step back. How many tokens are tried for {word}?",
         n,
         (1, len(learned.encode(symbols)), n + 2, len(symbols)),
-        "Only neighbours need checking, so this is fast, and its tokens are those of the merges.",
+        f"{'It is' if n == 1 else 'They are'} numbered below. A token that no other can follow is "
+        "removed again, which is no new try. Only neighbours need checking, and the tokens are "
+        "those of the merges.",
     )
 
 
@@ -208,9 +217,9 @@ def show_step_back(_: None) -> Ran:
     draw_symbol_rows(
         attempts[:_MAX_ATTEMPTS],
         key="reasons_step_back",
-        caption="Each token tried, and the outcome",
+        caption="Each token tried, with its number, the outcome, and each step back",
     )
-    parts.note_shortened(_MAX_ATTEMPTS, len(attempts), "tries")
+    parts.note_shortened(_MAX_ATTEMPTS, len(attempts), "steps")
     ids = trie.encode(symbols)
     if ids == learned.encode(symbols):
         st.badge("✓ equal to the merges’ tokens", color="green")
@@ -248,9 +257,12 @@ def _own_training(*, draws: bool = False) -> tuple[Walk, str, list[int]]:
 def _attempt_rows(trie: Trie, symbols: list[int], learned: Walk) -> list[SymbolRow]:
     rows: list[SymbolRow] = []
     taken: list[int] = []
-    for number, attempt in enumerate(trie.attempts(symbols), 1):
-        if attempt.outcome == "given back":
+    n_tried = 0
+    for attempt in trie.attempts(symbols):
+        steps_back = attempt.outcome == "given back"
+        if steps_back:
             taken.pop()
+        n_tried += not steps_back
         shown = (*taken, attempt.id)
         place = len(taken)
         cell = Tiles(
@@ -258,7 +270,8 @@ def _attempt_rows(trie: Trie, symbols: list[int], learned: Walk) -> list[SymbolR
             ((place, place + 1),),
             "chosen" if attempt.outcome == "taken" else "differs",
         )
-        rows.append(SymbolRow(f"{number}", (cell,), _OUTCOMES[attempt.outcome]))
+        label = "back" if steps_back else f"{n_tried}"
+        rows.append(SymbolRow(label, (cell,), _OUTCOMES[attempt.outcome]))
         if attempt.outcome == "taken":
             taken.append(attempt.id)
     return rows
@@ -288,7 +301,7 @@ def find_claims() -> tuple[Claim, ...]:
 
 LESSON = Lesson(
     "Why this way",
-    "Three choices that make a tokenizer exact and fast, and what happens without them.",
+    "Why tokenizers use bytes and cut their text, and what keeps a trie’s tokens exact.",
     read_input,
     (
         LessonStep("Bytes", "Why bytes", ask_bytes, show_bytes),

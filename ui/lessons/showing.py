@@ -144,7 +144,8 @@ def first_symbols(learned: Walk) -> str:
         return "Each word starts as its characters, and its end is not marked."
     return (
         f"Each word starts as its characters, followed by the marker {marker}: one more symbol, "
-        "which marks the end of the word."
+        "which marks the end of the word. GPT-2 has no marker: there a space begins a word, so "
+        "that a text’s spaces are kept."
     )
 
 
@@ -178,19 +179,18 @@ def winner_without_marker(learned: Walk) -> str:
 
 def size_rule(learned: Walk) -> str:
     """Describe what the size of the vocabulary is the sum of."""
-    marker = "" if learned.config.end_of_word is None else ", plus the marker"
+    marker = "" if learned.config.end_of_word is None else ", the marker included,"
     return (
-        "Each round adds one token to the vocabulary. Its size is the number of symbols plus the "
-        f"number of merges{marker}."
+        f"Each round adds one token to the vocabulary. Its size is the number of symbols{marker} "
+        "plus the number of merges."
     )
 
 
 def size_sum(learned: Walk, step: int) -> str:
     """Return the size of the vocabulary after some merges, as a sum."""
-    marker = learned.run.end_of_word_id is not None
-    symbols = counted(learned.n_start - marker, "symbol")
+    marker = "" if learned.run.end_of_word_id is None else ", the marker included,"
     return (
-        f"{symbols}{' + 1 marker' if marker else ''} + {counted(step, 'merge')} = "
+        f"{counted(learned.n_start, 'symbol')}{marker} + {counted(step, 'merge')} = "
         f"**{counted(learned.n_start + step, 'token')}**"
     )
 
@@ -295,22 +295,22 @@ def lacking_characters(characters: Sequence[str]) -> str:
 def without_token(n_unknown: int, n_characters: int, n_bytes: int) -> str:
     """Return how many characters of a text have no token, while all its bytes have one."""
     return (
-        f"After the four documents, {n_unknown:,} of {counted(n_characters, 'character')} "
-        f"{'has' if n_unknown == 1 else 'have'} no token. Every one of its "
+        f"{n_unknown:,} of {counted(n_characters, 'character')} "
+        f"{'has' if n_unknown == 1 else 'have'} no token. Every one of the text’s "
         f"{counted(n_bytes, 'byte')} has one."
     )
 
 
 def over_boundaries(over: Sequence[bool], whole: Walk, cut: Walk) -> str:
-    """Return how many tokens cross a word boundary without and with cuts, and the pieces after."""
+    """Return how many tokens cross a cut without and with cuts, and the pieces after."""
     made = [whole.run.vocab[merge.id] for merge in whole.merges]
     crossing = [token for token, is_over in zip(made, over, strict=True) if is_over]
     longest = parts.format_token(max(crossing, key=len, default=b""))
     name = longest if len(longest) <= _MAX_NAME else f"{longest[:_MAX_NAME]}…"
     such = f", such as “{name}”" if name else ""
     return (
-        f"Without cuts {len(crossing)} of {counted(len(over), 'token')} cross a boundary between "
-        f"words{such}. With cuts it is 0 of {len(cut.merges)}: no merge crosses a cut. The cut "
+        f"Without cuts {len(crossing)} of {counted(len(over), 'token')} cross a place where GPT-2 "
+        f"cuts{such}. With cuts it is 0 of {len(cut.merges)}: no merge crosses a cut. The cut "
         f"text has {counted(sum(cut.counts), 'piece')}, words and signs, {len(cut.words):,} of "
         "them distinct."
     )

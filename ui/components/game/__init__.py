@@ -34,7 +34,8 @@ def game_data() -> dict[str, Any]:
     """Return the levels of the game, as `SentLevel` in game.js."""
     first = {
         "name": "A page of Shakespeare",
-        "about": "Ten merges each, one text. Fewest tokens wins.",
+        "about": "You and byte-pair encoding (BPE) have ten merges each on one text. "
+        "Fewest tokens wins.",
         "text": story_data()["seen"],
         "most": 10,
     }

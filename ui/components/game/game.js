@@ -15,6 +15,7 @@ import { compareWords, explainVerdict, findNeighbours, listOfBpe, madeBy, moved,
 /** A level as Python sends it: a text, or words with how often each stands in it.
     @typedef {{ name: string, about: string, text?: string, counts?: [string, number][], most: number }} SentLevel */
 
+const FIRST = "Join a pair, and what it changes is shown here.";
 const OFFERED = 12;
 const WIDTH = 1240; // px that the board takes on a projector
 const HEIGHT = 860;
@@ -108,7 +109,7 @@ class Game {
     this.theirPlay = play(level.words, this.theirs);
     this.start = play(level.words, []).n;
     this.find(".about").textContent = level.about;
-    this.#say("");
+    this.#say(FIRST);
     this.#draw();
   }
 
