@@ -5,6 +5,8 @@ are larger by 3 * `Languages.width`. So no pair belongs to two languages, one `r
 holds them all, and a merge is made once for each language by the parts of `merging`. Every pair
 that occurs is tracked, because a pair that is rare in one language may be picked by another.
 
+While all languages choose together, they have the same ids, as if they were one language.
+
 The twin is `trainers.parity.learn_parity_reference`.
 """
 
@@ -24,7 +26,7 @@ from bpe_core.kernels.merging import (
     fuse,
     lower_broken_pairs,
 )
-from bpe_core.kernels.row import PAIRS, free_slots, has_room
+from bpe_core.kernels.row import PAIRS, free_slots, has_room, with_larger_id, word_count
 
 ENOUGH, NO_PAIRS, SMALL_INDEX, SMALL_TEXTS = 0, 1, 2, 3
 """Reasons to return from `run_parity`: all merges done, no language can pick, and arrays to
@@ -32,25 +34,30 @@ enlarge: those of the index and the heaps, or those of the texts."""
 
 
 class Languages(NamedTuple):
-    """Which ids belong to which language, and which texts are measured."""
+    """Which ids belong to which language, and which texts are measured.
+
+    While all languages choose together, their training texts are one text, and so are those that
+    are measured if they are others.
+    """
 
     width: int
     """How many ids a language has."""
     n: int
-    """The number of languages that pick. Their training texts come first."""
+    """The number of texts that pick. They are the first ones, and are trained on."""
     first_measured: int
     """The first of the `n` texts whose tokens are counted: 0, or n if there are others for that."""
     n_texts: int
-    """The number of texts, each with ids of its own. With `n_together` merges, the last one is all
-    training texts together, which picks them."""
-    n_together: int
+    """The number of texts, each with ids of its own."""
+    together: NDArray[np.int64]
+    """int64[n_languages], or empty once each language picks: where the words of each language that
+    are measured end in the row."""
 
 
 class Heaps(NamedTuple):
     """For each text, its pairs as a pairing heap: the best is the root.
 
     A pair's count may have fallen since it was pushed; it is corrected when it becomes the root.
-    Only the texts that pick have one: while all languages choose together, only all texts together.
+    Only the texts that pick have one.
     Fredman et al. 1986, "The pairing heap". Unlike an array, it needs no room for each language.
     """
 
@@ -284,24 +291,31 @@ def _push_new_pairs(heaps, index, texts, width, n_neighbours, picks, scratch):
 
 
 @part
-def _picks(languages, text, together):
-    """Return True if a text picks now; nothing reads the heaps of the others."""
-    return text == languages.n_texts - 1 if together else text < languages.n
-
-
-@part
-def _fill(heaps, index, texts, languages, n_done):
-    together = n_done < languages.n_together
-    for pair in range(index.used[PAIRS]):
-        text = pair_ids(index.keys[pair])[0] // languages.width
-        if index.counts[pair] > 0 and _picks(languages, text, together):
-            _push(heaps, index, texts, languages.width, pair)
+def _shorten(lengths, ends, n_merged, row, scratch):
+    """Lower the length of each language by what a merge in the text of all of them has saved."""
+    number = 0
+    for i in range(n_merged):
+        while scratch.merged[i] >= ends[number]:
+            number += 1
+        lengths[number] -= word_count(row, scratch.weights[i])
 
 
 @kernel
 def fill_heaps(heaps, index, texts, languages):
-    """Push every pair of the texts that pick first."""
-    _fill(heaps, index, texts, languages, 0)
+    """Push every pair of the texts that pick."""
+    for pair in range(index.used[PAIRS]):
+        if pair_ids(index.keys[pair])[0] // languages.width < languages.n:
+            _push(heaps, index, texts, languages.width, pair)
+
+
+@kernel
+def set_apart(row, ends, more):
+    """Make the ids of each text larger by a number; ends: int64[n_texts], more: int32[n_texts]."""
+    number = 0
+    for slot in range(row.ids.size - 1):
+        while slot >= ends[number]:
+            number += 1
+        row.ids[slot] = with_larger_id(row.ids[slot], more[number])
 
 
 @kernel
@@ -314,13 +328,12 @@ def run_parity(
     SMALL_INDEX or SMALL_TEXTS.
     """
     width = languages.width
+    n_texts = languages.n_texts
+    together = languages.together.size > 0
     while log.n_done[0] < until:
         rank = log.n_done[0]
-        together = rank < languages.n_together
-        n_texts = languages.n_texts
-        picker = n_texts - 1
+        picker = np.int64(0)
         if not together:
-            n_texts -= min(languages.n_together, 1)
             picker = _next_picker(turns)
             if picker < 0:
                 return NO_PAIRS
@@ -368,16 +381,17 @@ def run_parity(
             lower_broken_pairs(index, pair, made, n_neighbours, scratch)
             follow_new_pairs(index, made, n_neighbours, tokens, rule, scratch)
             add_new_slots(index, n_merged, tokens, scratch)
-            picks = _picks(languages, text, together)
+            picks = text < languages.n
             _push_new_pairs(heaps, index, texts, width, n_neighbours, picks, scratch)
             if text < languages.n:
                 log.saved[rank] += saved
             measured = text - languages.first_measured
             if 0 <= measured < languages.n:
-                turns.lengths[measured] -= saved
-        for number in range(languages.n):
+                if together:
+                    _shorten(turns.lengths, languages.together, n_merged, row, scratch)
+                else:
+                    turns.lengths[measured] -= saved
+        for number in range(turns.lengths.size):
             log.lengths[rank, number] = turns.lengths[number]
         log.n_done[0] += 1
-        if log.n_done[0] == languages.n_together:
-            _fill(heaps, index, texts, languages, log.n_done[0])
     return ENOUGH

@@ -86,6 +86,16 @@ def join(row, slot, middle, last, new, rank):
 
 
 @inlined
+def with_larger_id(value, more):
+    """Return what a slot holds, with the id in it, if there is one, larger by `more`."""
+    if value >= 0:
+        value += more
+    elif JOINED < value <= _END:
+        value -= more
+    return value
+
+
+@inlined
 def word_count(row, weight):
     """Return how often a word occurs, given its entry in `weights`."""
     count = np.int64(weight)

@@ -76,7 +76,7 @@ def learn_parity(
     [1, 0]
     """
     layouts = [*training, *(measured or ())]
-    n_ids = (len(layouts) + 1) * config.vocab_size
+    n_ids = len(layouts) * config.vocab_size
     if n_ids > _MAX_IDS or not use_kernels(sum(map(text_bytes, layouts))):
         return parity.learn_parity_reference(
             training, measured, vocabulary, config, rule, should_stop

@@ -19,6 +19,7 @@ from bpe_core.kernels import (
     PAIRS,
     Heaps,
     Languages,
+    PairIndex,
     ParityLog,
     Texts,
     Turns,
@@ -236,10 +237,9 @@ class _ParityWork(MergeWork[ParityLog]):
     ) -> None:
         n, first_id = len(training), vocabulary.next_id
         texts = [*training, *(measured or ())]
-        if rule.hybrid_merges:
-            texts.append(join_layouts(training))
         counted = measured or training
-        self._n_slots = 1 + sum(each.ids.size - 1 for each in training)
+        self._ends = 1 + np.cumsum([each.ids.size - 1 for each in texts])
+        self._n_slots = int(self._ends[n - 1])
         # Each merge uses up at least one slot.
         n_merges = min(config.vocab_size - len(vocabulary), self._n_slots)
         self._languages = Languages(
@@ -247,7 +247,7 @@ class _ParityWork(MergeWork[ParityLog]):
             n=n,
             first_measured=0 if measured is None else n,
             n_texts=len(texts),
-            n_together=rule.hybrid_merges,
+            together=np.empty(0, np.int64),
         )
         log = ParityLog(
             pairs=np.zeros((n_merges, 2), np.int32),
@@ -256,11 +256,20 @@ class _ParityWork(MergeWork[ParityLog]):
             picked=np.zeros(n_merges, np.int32),
             lengths=np.zeros((n_merges, n), np.int64),
             n_done=np.zeros(1, np.int64),
-            needed=np.full(2, SPARE, np.int64),
+            needed=np.zeros(2, np.int64),
             first_id=first_id,
         )
+        self._apart, self._n_together = self._languages, rule.hybrid_merges
+        if rule.hybrid_merges:
+            texts = [join_layouts(each) for each in (training, measured) if each]
+            self._languages = self._apart._replace(
+                n=1,
+                first_measured=len(texts) - 1,
+                n_texts=len(texts),
+                together=self._ends[self._apart.first_measured :][:n],
+            )
         layout = join_layouts(texts, self._languages.width)
-        super().__init__(layout, self._languages.width * len(texts), n_merges, log, config)
+        super().__init__(layout, self._apart.width * self._apart.n_texts, n_merges, log, config)
         self._texts = _texts(vocabulary.tokens, self._languages.width)
         self._start = np.array([each.n_symbols for each in counted], np.int64)
         self._turns = Turns(
@@ -271,20 +280,36 @@ class _ParityWork(MergeWork[ParityLog]):
             n_turns=np.zeros(1, np.int64),
             most_recent=rule.most_recent(n),
         )
+        self._index, self._heaps = self._indexed()
+
+    def _indexed(self) -> tuple[PairIndex, Heaps]:
+        """Return an index of the row's pairs, and the heaps of the texts that pick."""
         parts = cut_row(self._row)
         found = count_pairs(self._row, self._tokens, self._rule.max_token_bytes, parts)
         # All pairs: one that is rare in a language may be picked by another.
         index = build_index(self._row, self._tokens, parts, found, threshold=1)
         index.used[ENTRIES] = 0  # the heaps have them
-        self._index = index
-        self._heaps = Heaps(
-            roots=np.full(len(texts), -1, np.int32),
-            children=np.empty(0, np.int32),
-            siblings=np.empty(0, np.int32),
-            counts=np.empty(0, np.int64),
+        index = with_room(index, SPARE, SPARE)
+        n_pairs = index.keys.size
+        heaps = Heaps(
+            roots=np.full(self._languages.n_texts, -1, np.int32),
+            children=np.empty(n_pairs, np.int32),
+            siblings=np.empty(n_pairs, np.int32),
+            counts=np.empty(n_pairs, np.int64),
         )
-        self._make_room()
-        parity_merging.fill_heaps(self._heaps, self._index, self._texts, self._languages)
+        parity_merging.fill_heaps(heaps, index, self._texts, self._languages)
+        return index, heaps
+
+    def _set_apart(self) -> None:
+        """Give each text the ids that are its own, once all languages have chosen together."""
+        width, n, n_texts = self._apart.width, self._apart.n, self._apart.n_texts
+        more = np.arange(n_texts, dtype=np.int32) * np.int32(width)
+        more[n:] -= width  # the texts that are only measured have had ids apart from the others
+        parity_merging.set_apart(self._row, self._ends, more)
+        for lengths in self._tokens:
+            lengths.reshape(n_texts, width)[1:] = lengths[:width]
+        self._languages = self._apart
+        self._index, self._heaps = self._indexed()
 
     def learned(self, stop_reason: StopReason) -> LearnedParity:
         """Return the result, which takes over the row."""
@@ -304,6 +329,11 @@ class _ParityWork(MergeWork[ParityLog]):
         return "min-frequency" if has_pairs else "no-pairs"
 
     def _call_kernel(self, until: int) -> int:
+        if self._languages.together.size:
+            if self.n_done < self._n_together:
+                until = min(until, self._n_together)
+            else:
+                self._set_apart()
         return parity_merging.run_parity(
             self._row,
             self._tokens,

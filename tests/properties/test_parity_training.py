@@ -69,7 +69,7 @@ def test_the_kernel_learns_what_the_reference_learns() -> None:
             max_token_bytes=rng.choice([None, 3]),
         )
         window = rng.choice([None, 1, 2, 5, 100])
-        rule = ParityRule(rng.choice([0, 3]), window, rng.choice([1.0, 1.5, 9.0]))
+        rule = ParityRule(rng.choice([0, 1, 3, 60]), window, rng.choice([1.0, 1.5, 9.0]))
         training, development = draw(rng), draw(rng) if number % 2 else None
 
         def lay_out(texts: Texts, ids: dict[bytes, int]) -> list[Layout]:
