@@ -45,7 +45,7 @@ def component(app: AppTest, name: str) -> dict[str, Any]:
 
 def test_the_page_first_shows_the_samples_result_and_explains_its_terms(open_app: OpenApp) -> None:
     app = open_app(job="never-heard-of")
-    assert "Begin again" in app.warning[0].value
+    assert "then train again" in app.warning[0].value
     assert "job" not in app.query_params
     assert "= 256 bytes + 1 special + 3,839 merges" in page_text(app)
     run = load_run("sample").run
