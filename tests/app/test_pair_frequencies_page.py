@@ -63,6 +63,8 @@ def test_the_figures_of_a_cut_match_the_run_at_that_step(open_app: Callable[...,
         f"**{enough:,} merges** save 95% of the tokens that all 3,839 save on text it never saw."
     )
     assert answer in page_text(app)
+    opened = open_app(PAGE)  # the slider stands at the answer
+    assert opened.slider(key=f"merges_kept_{SAMPLE_RUN_ID}").value == enough
     assert _headers(app)[0] == "How large a vocabulary?"
     app.segmented_control(key="part").set_value("Pairs").run()
     assert "The pairs before merge 6" in _headers(app)

@@ -85,8 +85,6 @@ _COSTS_HELP = (
     "Enter your model’s figures: no prices are built in. What you leave empty is not shown."
 )
 _CSV_SAYS = "One line per size, from no merge to the whole run. Unknown figures are empty."
-# Here most curves have bent but still rise, so both sides of the cut are worth seeing.
-_FIRST_CUT_PERCENT = 40
 _HELD_OUT = "Held-out text"
 # Each word goes through every merge of the run: 10 MB and 32,000 merges take 6 seconds.
 _MAX_BYTES = 20_000_000
@@ -202,7 +200,7 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
     curves = run_figures.run_curves(stored.id)
     n_merges = len(stored.run.merges)
     other: OtherText | None = None
-    key, usual = f"merges_kept_{stored.id}", n_merges * _FIRST_CUT_PERCENT // 100
+    key, usual = f"merges_kept_{stored.id}", enough_merges(_measured_text(stored, None)[0])
     kept = workspace.start_widget(key, workspace.query_int("merges", usual, n_merges))
     workspace.set_query(merges=kept if kept != usual else None)
     controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
@@ -268,14 +266,18 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
     _draw_costs(stored, kept, other)
 
 
-def _size_sentence(stored: StoredRun, other: OtherText | None) -> str:
-    """Answer how large: the merges that save nearly all that the run saves on the second text."""
+def _measured_text(stored: StoredRun, other: OtherText | None) -> tuple[NDArray[np.int64], str]:
+    """Return the tokens after each merge of the text that decides on the size, and its name."""
     if other is not None:
-        tokens, text = other.tokens_after, "your text"
-    elif (held_out := stored.held_out_tokens_after) is not None and held_out[0]:
-        tokens, text = held_out, "text it never saw"
-    else:
-        tokens, text = stored.run.tokens_after, "the training text"
+        return other.tokens_after, "your text"
+    if (held_out := stored.held_out_tokens_after) is not None and held_out[0]:
+        return held_out, "text it never saw"
+    return stored.run.tokens_after, "the training text"
+
+
+def _size_sentence(stored: StoredRun, other: OtherText | None) -> str:
+    """Answer how large: the merges that save nearly all that the run saves on a text."""
+    tokens, text = _measured_text(stored, other)
     n_merges = len(stored.run.merges)
     return (
         f"**{counted(enough_merges(tokens), 'merge')}** save 95% of the tokens that all "
