@@ -78,7 +78,7 @@ def keep_words(words: object) -> None:
 
 def draw(stored: StoredRun) -> None:
     st.markdown(
-        f":gray[{player_run.lead_sentence(stored)} Watch one happen, then let it run.]",
+        f":gray[{player_run.lead_sentence(stored)}]",
         help=tooltip("Merge", "Tie", "Pre-token"),
     )
     draw_player(stored)

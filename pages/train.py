@@ -42,7 +42,7 @@ follow(job)
 live = job if job is not None and job.is_live else None
 open_run = frame.page_frame(
     "Train",
-    "Join the most frequent pair of neighbours, and repeat. You choose the text, and how often.",
+    "Join the most frequent pair of neighbours, and repeat.",
     help=tooltip("Merge"),
     names_run=True,
 )

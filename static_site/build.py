@@ -241,8 +241,8 @@ def _pages(lessons: list[DrawnLesson]) -> list[SitePage]:
             "train.html",
             "train_page",
             "Train",
-            "Join the most frequent pair of neighbours, and repeat. You choose the text, and how "
-            "often. It all happens in this tab: nothing is sent.",
+            "Join the most frequent pair of neighbours, and repeat. It all happens in this tab: "
+            "nothing is sent.",
             more={
                 "data": {
                     "amounts": [("Few pieces", 512), ("Balanced", 4_096), ("Long pieces", 16_384)],

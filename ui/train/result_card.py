@@ -29,7 +29,7 @@ def show_result(stored: StoredRun) -> DeltaGenerator:
         heading = st.container(gap="xsmall")
         title = plain_markdown(stored.title)
         st.markdown(
-            f"From a sample: {title}, {counted(len(run.merges), 'merge')}."
+            f"Sample: {title}, {counted(len(run.merges), 'merge')}."
             if is_sample
             else f"{title}: {result_sentence(run)}"
         )
@@ -43,7 +43,7 @@ def show_result(stored: StoredRun) -> DeltaGenerator:
                 st.markdown(f":orange[{plain_markdown(text, 300)}]")
         st.page_link(
             "pages/merge_loop.py",
-            label="▸ Watch it learn, merge by merge",
+            label="▸ Watch it learn",
             query_params={} if is_sample else {"run": stored.id},
         )
         if stored.not_kept:

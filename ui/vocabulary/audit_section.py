@@ -241,7 +241,7 @@ def _draw_findings(
     st.header(
         "Audit", anchor=False, help="A model may still know tokens that this text never uses."
     )
-    st.markdown(":gray[Press a finding to filter the table.]")
+    st.markdown(":gray[Press one to filter.]")
     finding_list(
         list_findings(inspection, None if search is None else search.result),
         record["finding"],
@@ -373,7 +373,7 @@ UNREACHABLE_IN_USE = (
 FINDINGS: dict[FindingKey, tuple[str, str]] = {
     "never": (
         "Never used",
-        "They do not occur in this text.",
+        "Not in this text.",
     ),
     "scaffolds": ("Scaffold only", "Never used, but part of a used token."),
     "residues": (
