@@ -54,8 +54,6 @@ if TYPE_CHECKING:
 _POWERS: Final = {"": 0, "K": 3, "M": 6, "G": 9, "B": 9}
 _SECONDS_BETWEEN_REPORTS: Final = 0.5
 _MAX_TOKENS_SHOWN: Final = 32
-_MAX_PROMPT: Final = 10_000
-"""The most characters of a text whose end is searched for unstable tokens, as on the page."""
 _PIECE: Final = 1 << 20
 _ROWS_AT_ONCE: Final = 1_000
 _READ_BY: Final = {
@@ -167,7 +165,7 @@ def readers(
       $ bpe readers mine.json notes.txt --dropout 0.3 --json
     """
     from bpe_core.comparison import renyi
-    from bpe_core.tokenizer import READERS, encode_by, unstable_end
+    from bpe_core.tokenizer import MAX_PROMPT, READERS, encode_by, unstable_end
     from bpe_core.unicode import to_printable
 
     loaded = load_encoder(tokenizer, pretokenizer, special_tokens)
@@ -177,7 +175,7 @@ def readers(
         ids = encode_by(loaded, text, reader, dropout=dropout, seed=seed, allowed_special=allowed)
         efficiency = renyi(ids, vocab_size=loaded.vocab_size) if ids else None
         rows.append({"reader": reader, "tokens": len(ids), "efficiency": efficiency, "ids": ids})
-    end = unstable_end(loaded, text, allowed) if len(text) <= _MAX_PROMPT else None
+    end = unstable_end(loaded, text, allowed) if len(text) <= MAX_PROMPT else None
     if as_json:
         print_json({"readers": rows, "unstable_end": None if end is None else end._asdict()})
         return

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from bpe_core.tokenizer.rank_merging import explain_word, merge_in, merge_steps, merge_symbols
     from bpe_core.tokenizer.readings import (
         DROPOUT,
+        MAX_PROMPT,
         READERS,
         Reader,
         UnstableEnd,

@@ -46,6 +46,8 @@ READERS: Final[tuple[Reader, ...]] = get_args(Reader)
 _MAX_WORDS: Final = 100_000
 DROPOUT: Final = 0.1
 """The share of merges that is left out if no other is given, as in BPE-dropout's paper."""
+MAX_PROMPT: Final = 10_000
+"""The most characters of a text whose end the page and `bpe readers` look at."""
 
 
 def encode_by(

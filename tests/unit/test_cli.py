@@ -15,11 +15,12 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core import types
-from bpe_core.cli import commands, sources, support
+from bpe_core.cli import commands, encode, sources, support
 from bpe_core.corpus import load_sample, parallel_texts
 from bpe_core.formats import dumps, folder_files, load
 from bpe_core.formats.checking import opened_elsewhere
 from bpe_core.formats.checking.reading_libraries import Reader
+from bpe_core.tokenizer import DROPOUT, MAX_PROMPT
 from tests.commands import run, succeed
 from tests.new_process import run_python
 from tests.plurals import ONE_OF_MANY
@@ -615,8 +616,12 @@ def test_a_vocabulary_is_cut_five_ways(tmp_path: Path) -> None:
         "merges         0",
         "Unstable at the end: no token.",
     ]
+    (default,) = [each.default for each in encode.readers.params if each.name == "dropout"]
+    assert default == DROPOUT
     long = tmp_path / "long.txt"
-    long.write_text("the sea " * 2_000)
+    long.write_text("the sea " * (MAX_PROMPT // 8))
+    assert len(succeed("readers", "gpt2", long).stdout.splitlines()) == 6
+    long.write_text("the sea " * (MAX_PROMPT // 8) + "t")
     shown = succeed("readers", "gpt2", long).stdout.splitlines()
     assert len(shown) == 5
     assert all(line.endswith(" …") for line in shown)

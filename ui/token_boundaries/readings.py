@@ -12,14 +12,20 @@ import streamlit as st
 
 from bpe_core.comparison import renyi
 from bpe_core.errors import BpeError
-from bpe_core.tokenizer import DROPOUT, READERS, Encoder, Reader, encode_by, unstable_end
+from bpe_core.tokenizer import (
+    DROPOUT,
+    MAX_PROMPT,
+    READERS,
+    Encoder,
+    Reader,
+    encode_by,
+    unstable_end,
+)
 from ui.components import SymbolRow, Tile, Tiles, draw_symbol_rows
 from ui.host import cached, fragment
 from ui.look import counted, plain_markdown, token_label
 from ui.shell import FieldLimits, whole_number
 
-MAX_CHARACTERS: Final = 10_000
-"""The most characters that are cut in other ways, and whose end is looked at."""
 _MAX_BYTES: Final = 100
 """The most bytes that the rows show, unless a word is longer."""
 _MAX_LABELS: Final = 6
@@ -48,7 +54,7 @@ class PromptEnd:
 @cached()
 def prompt_end(text: str, encoder: Encoder, allowed_special: tuple[str, ...]) -> PromptEnd:
     """Return which tokens at the end of a text may change when text is added."""
-    if not text or len(text) > MAX_CHARACTERS:
+    if not text or len(text) > MAX_PROMPT:
         return PromptEnd(None, "")
     try:
         end = unstable_end(encoder, text, allowed_special)
@@ -109,13 +115,13 @@ def five_ways(text: str, encoder: Encoder, allowed_special: tuple[str, ...]) -> 
     if seed is None:
         return
     try:
-        rows = read_rows(text[:MAX_CHARACTERS], encoder, allowed_special, dropout, seed)
+        rows = read_rows(text[:MAX_PROMPT], encoder, allowed_special, dropout, seed)
     except BpeError as error:
         st.markdown(f":gray[{plain_markdown(str(error), 400)}]")
         return
     draw_symbol_rows(rows, key="boundaries_readers", caption="The text as each reader cuts it")
-    if len(text) > MAX_CHARACTERS:
-        st.markdown(f":gray[Counted in the first {MAX_CHARACTERS:,} characters.]")
+    if len(text) > MAX_PROMPT:
+        st.markdown(f":gray[Counted in the first {MAX_PROMPT:,} characters.]")
 
 
 @cached()
