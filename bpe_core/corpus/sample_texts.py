@@ -237,7 +237,9 @@ def _python_help() -> Corpus:
         except ImportError:  # one that was left out when Python was built
             continue
         for name in sorted(getattr(found, "__all__", vars(found))):
-            each = getattr(found, name, None)
+            # A server sets hooks of its own, as sys.unraisablehook; Python keeps the first ones.
+            firsts = f"__{name}__", f"_{name}_orig", name
+            each = next((vars(found)[one] for one in firsts if one in vars(found)), None)
             origin = (getattr(each, "__module__", None) or module).partition(".")[0]
             # Notebooks, among others, add functions of their own to Python's.
             text = _docstrings(each) if origin in sys.stdlib_module_names else ""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+import sys
+
 import pytest
 
 from bpe_core.corpus import MIN_UNITS, load_sample, parallel_texts, samples
@@ -27,6 +30,24 @@ def test_enough_of_the_first_sample_is_held_out_for_an_interval() -> None:
     # Chapters that are topics of their own as well would be in both parts.
     assert {"objects", "builtins: sum", "math: isclose"} <= set(corpus.names)
     assert "specialnames" not in corpus.names
+
+
+def test_the_first_sample_is_the_same_where_a_server_has_set_hooks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = set(load_sample("python-help").names)
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    logging.captureWarnings(True)
+    try:
+        load_sample.cache_clear()
+        found = set(load_sample("python-help").names)
+    finally:
+        logging.captureWarnings(False)
+        load_sample.cache_clear()
+    assert found == names
+    assert "sys: unraisablehook" in found
+    assert "warnings: showwarning" not in found
+    assert "builtins: str" in found, "not the method of the module"
 
 
 def test_samples_have_distinct_ids_titles_and_descriptions() -> None:
