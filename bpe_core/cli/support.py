@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import fields
 from functools import wraps
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -381,6 +382,13 @@ def note_what_lacks(tokenizer: Tokenizer, format_name: str) -> None:
 
     if format_name == "tiktoken" and (lack := what_ranks_lack(tokenizer)):
         click.echo(lack, err=True)
+    cut = tokenizer.pretokenizer.name
+    if format_name == "gpt2" and cut != "gpt2":
+        click.echo(
+            "vocab.json and merges.txt do not say how text is cut, and are read as if by GPT-2's "
+            f"pre-tokenizer. To read them: --pretokenizer {quote(cut)}",
+            err=True,
+        )
     published = published_with(tokenizer.special_tokens)
     if format_name == "transformers" and published is not None:
         click.echo(

@@ -271,8 +271,16 @@ def test_a_folder_is_written_twice_but_not_over_other_files(line: str) -> None:
     assert Path("thesis").read_bytes() == NOTES
 
 
+def test_a_format_that_does_not_hold_the_cut_says_what_reads_it() -> None:
+    succeed("train notes.txt --vocab-size 280 --pretokenizer cl100k --out cut.bpe.json")
+    told = succeed("convert cut.bpe.json cut --format gpt2").stderr
+    assert "are read as if by GPT-2's pre-tokenizer" in told
+    assert "To read them: --pretokenizer cl100k\n" in told
+    assert bpe.load("cut", pretokenizer="cl100k") == bpe.load("cut.bpe.json")
+
+
 def test_a_folder_does_not_mix_two_tokenizers() -> None:
-    succeed("convert mine.json folder --format gpt2")
+    assert "pre-tokenizer" not in succeed("convert mine.json folder --format gpt2").stderr
     said = refusal("convert mine.json folder --format native")
     assert "has vocab.json, merges.txt, which would belong to another tokenizer" in said
     assert sorted(os.listdir("folder")) == ["merges.txt", "vocab.json"]
