@@ -382,7 +382,7 @@ def chat(
         given = {**cast("dict[str, Any]", parsed), **given}
     if tools is not None:
         given["tools"] = _read_json(tools, "The tools are")
-    for name in ("messages", "add_generation_prompt", "continue_final_message"):
+    for name in _NOT_SET:
         given.pop(name, None)
     conversation = read_conversation(
         template,
@@ -568,6 +568,10 @@ def _read_json(name: str, what: str) -> object:
         raise ChatTemplateError(f"{what} not valid JSON: {error}.") from None
 
 
+_NOT_SET: Final = ("messages", "add_generation_prompt", "continue_final_message")
+"""What the file of messages, and options of their own, say."""
+
+
 def _set_variables(template: ChatTemplate, options: tuple[str, ...]) -> dict[str, Any]:
     """Return what --set gives, as NAME=VALUE."""
     given: dict[str, Any] = {}
@@ -576,6 +580,11 @@ def _set_variables(template: ChatTemplate, options: tuple[str, ...]) -> dict[str
         if not is_set or not name.isidentifier():
             raise ChatTemplateError(
                 f"Expected --set NAME=VALUE, such as enable_thinking=false, got {option!r:.80}."
+            )
+        if name in _NOT_SET:
+            raise ChatTemplateError(
+                f"{name} cannot be given by --set. The file has the messages, and options whether "
+                "the template goes on after them."
             )
         try:
             given[name] = json.loads(value)

@@ -363,7 +363,7 @@ def _transplant(
 
 def _read_ids(folder: Path, name: str, n_dimensions: int) -> NDArray[np.int32]:
     path = folder / name
-    with reading(path) as file:
+    with reading(path, "bpe extend, shrink and replace write it with --out FOLDER.") as file:
         try:
             ids: NDArray[Any] = np.load(io.BytesIO(file.read()), allow_pickle=False)
         except (ValueError, EOFError):

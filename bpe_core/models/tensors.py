@@ -127,13 +127,13 @@ def read_header(path: Path) -> dict[str, Tensor]:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[BinaryIO]:
+def reading(path: Path, advice: str = "Check the path of the model.") -> Iterator[BinaryIO]:
     """Open a file of a model; errors of the system become `FormatError`."""
     try:
         with path.open("rb") as file:
             yield file
     except FileNotFoundError:
-        raise MissingFileError(f"{path} does not exist. Check the path of the model.") from None
+        raise MissingFileError(f"{path} does not exist. {advice}") from None
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {explain(error, 'Check the path.')}") from None
 

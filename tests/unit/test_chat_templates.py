@@ -347,6 +347,8 @@ def test_what_a_template_reads_is_set_by_options_or_beside_the_messages(tmp_path
     assert continued.stdout == "weather warm Oslo hug"
     wrong = CliRunner().invoke(main, [*base, "--set", "warm"])
     assert (wrong.exit_code, "Expected --set NAME=VALUE" in wrong.stderr) == (1, True)
+    wrong = CliRunner().invoke(main, [*base, "--set", "messages=5"])
+    assert (wrong.exit_code, "cannot be given by --set" in wrong.stderr) == (1, True)
     tools.write_text("[")
     assert "The tools are not valid JSON" in CliRunner().invoke(main, [*base, *options]).stderr
 

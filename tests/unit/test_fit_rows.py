@@ -351,7 +351,7 @@ def test_errors_say_what_to_do_and_leave_nothing(tmp_path: Path) -> None:
     make_model(tmp_path / "small", n_rows=20, tied=True, sharded=False)
     cases = {
         ("none", "adapted", "new"): "is not a folder",
-        ("model", "plain", "new"): "old_ids.npy does not exist",
+        ("model", "plain", "new"): "old_ids.npy does not exist. bpe extend, shrink and replace",
         ("model", "adapted", "plain"): "exists. Name a folder that does not",
         ("small", "adapted", "new"): "Give the model whose tokenizer was adapted",
     }
