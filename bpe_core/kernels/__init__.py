@@ -73,8 +73,8 @@ if TYPE_CHECKING:
         longer,
         n_threads,
         together,
-        without_garbage_collection,
     )
+    from bpe_core.kernels.garbage import without_garbage_collection
     from bpe_core.kernels.hashing import EMPTY
     from bpe_core.kernels.mask_scanning import BEFORE_SPACES
     from bpe_core.kernels.merging import MergeLog, MergeScratch, Rule, Spelled

@@ -1,15 +1,13 @@
-"""What callers of kernels need: arrays that grow, threads, and no garbage collection meanwhile.
+"""What callers of kernels need: arrays that grow, and threads.
 
 Arrays are enlarged copies, arrays cut short, and arrays aligned to cache lines.
 """
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -69,27 +67,6 @@ def aligned_empty(n: int) -> NDArray[np.uint64]:
     room = np.empty(n + _LINE, np.uint64)
     first = -(room.ctypes.data // 8) % _LINE
     return room[first : first + n]
-
-
-@contextmanager
-def without_garbage_collection() -> Generator[None]:
-    """Create many lasting objects without searching for garbage among them meanwhile.
-
-    The searches would take 50 ms for GPT-2's tables. Use it only for a part that ends within a few
-    seconds, because it affects all threads.
-
-    >>> with without_garbage_collection():
-    ...     tokens = [(left, left + 1) for left in range(1_000)]
-    >>> gc.isenabled()
-    True
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 _Result = TypeVar("_Result")
