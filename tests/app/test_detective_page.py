@@ -13,6 +13,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus import Upload
+from bpe_core.files import owned_id
 from bpe_core.vocabulary import Mixture, mixtures
 from tests.app.pages import OpenApp, errors, page_text, sent, upload
 from tests.app.training import draw_after, known_ids
@@ -20,6 +21,8 @@ from tests.waiting import OfKind
 from ui.detective import inference
 from ui.detective.inference import MIXTURE, OWN, leading_sentence, share_bars
 from ui.look import PALETTES
+from ui.shell import workspace
+from ui.shell.open_run import OwnKeys, RecentRuns
 from ui.storage import SAMPLE_RUN_ID, load_run
 from ui.work import Progress, Task, background, queue, read_beginning
 
@@ -100,6 +103,18 @@ def test_a_visitor_can_have_a_few_inferences_at_a_time(
     app = open_app("detective")
     ends.set()
     assert "You already have 4 running or waiting" in errors(app)
+
+
+def test_the_example_is_not_passed_off_as_the_visitor_s_own(open_app: OpenApp) -> None:
+    key = "0123456789abcdef" * 2
+    own = replace(load_run(SAMPLE_RUN_ID).name, id=owned_id(key), title="My <b>hugs")
+    other = replace(own, id="f" * 32, title="Opened by a link")
+    app = open_app("detective", RecentRuns(names=(other, own)), samples=OWN)
+    assert "example run, also" not in page_text(app)
+    app.session_state[workspace.state_key(OwnKeys)] = OwnKeys((key,))
+    app.run()
+    said = "This page shows the example run, also where it says “your tokenizer”. Choose your own, "
+    assert f"{said}My \\<b\\>hugs, under Run." in page_text(app)
 
 
 def test_bars_have_intervals_and_are_grey_if_the_samples_do_not_fit() -> None:

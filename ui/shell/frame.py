@@ -23,6 +23,7 @@ from ui.shell.open_run import (
     draw_run_dialog,
     find_run,
     has_one_run,
+    newest_own,
     open_run,
     remember_run,
     run_picker,
@@ -127,6 +128,12 @@ def show_page(
     """Draw a page's frame, and what it shows of its run, if there is one to show."""
     stored = page_frame(title, lead, help=help)
     if stored is not None:
+        own = newest_own()
+        if stored.id == SAMPLE_RUN_ID and own is not None:
+            st.markdown(
+                ":gray[:small[This page shows the example run, also where it says “your "
+                f"tokenizer”. Choose your own, {plain_markdown(own.title, 60)}, under Run.]]"
+            )
         with errors_shown():
             draw(stored)
 

@@ -451,6 +451,11 @@ def has_one_run(stored: StoredRun) -> bool:
     return stored.id == SAMPLE_RUN_ID and not workspace.get(RecentRuns).names
 
 
+def newest_own() -> RunName | None:
+    """Return the run that the visitor's browser trained last; None if it trained none."""
+    return next((run for run in workspace.get(RecentRuns).names if is_own(run.id)), None)
+
+
 def draw_picker_failure(message: str) -> None:
     """Draw an error in place of the picker, with a button that empties the list."""
     with st.container(width=_FAILURE_WIDTH):
