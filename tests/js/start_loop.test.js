@@ -128,7 +128,7 @@ suite("the visitor's turn", () => {
 
   test("counts each tied pair as right, and says the tie rule without ids, as it holds", () => {
     assert.match(HINT, /If several tie, each of them is right\.$/);
-    assert.match(TIE_RULE, /the earlier token wins, characters in Unicode’s order, then others in the order made/);
+    assert.match(TIE_RULE, /the earlier left token wins; if equal, the earlier right one\. Characters come first, in Unicode’s order, then merged tokens, oldest first/);
     let nTies = 0;
     for (const { text } of sentences.filter(({ text }) => text.length < 400)) {
       const own = learn(text);

@@ -16,7 +16,7 @@ const NUMBERS = ["", "merge", "two merges", "three merges"];
 
 export const HINT = "Count them within pieces: the most frequent pair wins. If several tie, each of them is right.";
 // By ids, which this page does not show.
-export const TIE_RULE = "the earlier token wins, characters in Unicode’s order, then others in the order made";
+export const TIE_RULE = "the earlier left token wins; if equal, the earlier right one. Characters come first, in Unicode’s order, then merged tokens, oldest first";
 
 /** Return the step at which playing stops for the visitor's turn; -1 if there are too few merges.
     @param {LearnedRun} run */
