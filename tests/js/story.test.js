@@ -9,9 +9,9 @@ import { inSlices } from "../../ui/components/shared/slices.js";
 import { cutText } from "../../ui/components/story/cuts.js";
 import { FakeClock } from "./fake_clock.js";
 import { CUTS, learnCut, seamSentence, spansWords, spokenRow } from "../../ui/components/story/cut.js";
-import { bytesPerToken, learnFar, MIN_OWN_LENGTH, spokenFar, splitOwn, tooLargeSentence } from "../../ui/components/story/far.js";
+import { bytesPerToken, learnFar, MIN_OWN_LENGTH, sizeSentence, spokenFar, splitOwn, whyNotOwn } from "../../ui/components/story/far.js";
 import { guessLanguage, sampleLike } from "../../ui/components/shared/languages.js";
-import { endOfReplay, learnList, newWord, replayOn, spokenMerge, tokenOf, wordInSentence } from "../../ui/components/story/list.js";
+import { endOfReplay, joints, learnList, newWord, replayOn, spokenMerge, tokenOf, wordInSentence } from "../../ui/components/story/list.js";
 import { lettersAsked, moreTokens, priceSentence, spokenId, sumRows } from "../../ui/components/story/model.js";
 import { fromStory } from "./python.js";
 
@@ -160,9 +160,13 @@ suite("the list", () => {
   });
 
   const list = learnList(WOODCHUCK);
+  const spell = (said) => {
+    const { before, end } = joints(said);
+    return said.letters.map((letter, i) => before[i] + letter).join("") + end + said.rest;
+  };
   const ending = (word) => {
-    const { count, letters, rest } = endOfReplay(list, replayOn(list, wordInSentence(word)));
-    return `${count} ${letters.join(", ")}${rest}`;
+    const { count, endings } = endOfReplay(list, replayOn(list, wordInSentence(word)));
+    return `${count} ${endings.map(spell).join(" ")}`;
   };
 
   test("of the woodchuck has 13 merges, and on woodchucks 1 to 8 and 13 fire", () => {
@@ -174,22 +178,23 @@ suite("the list", () => {
 
   test("ends with the tokens, and with what stays on its own", () => {
     assert.equal(ending("woodchucks"), "2 tokens. s is in no merge: it stays a letter.");
-    assert.equal(ending("chuckle"), "3 tokens. e is in no merge: it stays a letter.");
+    assert.equal(ending("chuckle"), "3 tokens. e is in no merge: it stays a letter. l is in merges, but none joins it to a neighbour here.");
     assert.equal(ending("xyz"), "4 tokens. No merge fits.");
     assert.equal(ending("woodchuck"), "1 token. The whole word is one.");
-    assert.equal(ending("woodl"), "2 tokens. l is left: no merge joins it to a neighbour here.");
-    assert.equal(ending("wood🧩5"), "3 tokens. 🧩, 5 are in no merge: they stay alone.");
+    assert.equal(ending("woodl"), "2 tokens. l is in merges, but none joins it to a neighbour here.");
+    assert.equal(ending("wood🧩5"), "3 tokens. 🧩 and 5 are in no merge: they stay alone.");
+    assert.equal(ending("chxyzs"), "6 tokens. x, y, z and s are in no merge: they stay letters.");
+    assert.equal(ending("chxyzsel"), "8 tokens. x, y, z and 2 more are in no merge: they stay letters. l is in merges, but none joins it to a neighbour here.");
     assert.equal(ending(""), " Type a word: the merges run on it.");
   });
 
   test("says of a letter only where it is left, since merges may join it elsewhere", () => {
     const said = (sentence, word) => {
       const own = learnList(sentence);
-      const { letters, rest } = endOfReplay(own, replayOn(own, wordInSentence(word)));
-      return letters.join(", ") + rest;
+      return endOfReplay(own, replayOn(own, wordInSentence(word))).endings.map(spell).join(" ");
     };
     const hindi = "मेरी माँ मेरे गाँव में रहती है और मेरी बहन भी मेरे गाँव में रहती है";
-    assert.equal(said(hindi, "रहतह"), "ह is left: no merge joins it to a neighbour here.");
+    assert.equal(said(hindi, "रहतह"), "ह is in merges, but none joins it to a neighbour here.");
     assert.equal(said("abab cbabcb cbab", "ab"), "Only the space is left: no merge joins it to the word.");
     for (const sentence of visitors) {
       const own = learnList(sentence);
@@ -198,12 +203,17 @@ suite("the list", () => {
       const inMerges = new Set(Array.from({ length: nMerges }, (_, i) => [run.merge_left[i], run.merge_right[i]]).flat().map((id) => run.tokens[id]));
       for (const word of sentence.split(" ").map((word) => word + word)) {
         const replay = replayOn(own, wordInSentence(word));
-        const { letters, rest } = endOfReplay(own, replay);
+        const { endings } = endOfReplay(own, replay);
         const left = replay.left.map(({ id }) => tokenOf(run, id));
-        for (const letter of letters.filter((letter) => letter !== "…")) {
+        for (const { letters, rest } of endings) for (const letter of letters) {
           assert.ok(left.includes(letter), word);
           assert.equal(rest.includes("in no merge"), !inMerges.has(letter), `${word}: ${letter}${rest}`);
         }
+        // Each letter that was typed and stayed is named or counted.
+        const single = new Set(replay.left.filter(({ length, start }) => length === 1 && start > 0).map(({ id }) => tokenOf(run, id)));
+        const nNamed = endings.reduce((sum, { letters, more }) => sum + letters.length + more, 0);
+        if (replay.fired.length) assert.equal(nNamed, single.size, word);
+        const [{ rest }] = endings;
         if (rest === "Each of them was learned.") assert.ok(left.every((token) => [...token].length > 1), word);
       }
     }
@@ -248,18 +258,64 @@ suite("how far to go", () => {
     assert.equal(spokenFar(far, 195), "195 merges: seen 737 tokens, unseen 254");
   });
 
-  test("says when a vocabulary is too large, with what its last merges save", () => {
-    assert.equal(tooLargeSentence(far), "This vocabulary is too large: its last 267 merges save 267 tokens seen, 24 unseen.");
-    const expected = learned.find(({ text }) => text === data.seen);
-    const lengthAt = (step) => expected.ends.find(([at]) => at === step)?.[2].length ?? far.unseen.counts[step];
-    assert.deepEqual([expected.tokens_after[195] - expected.tokens_after[462], lengthAt(195) - lengthAt(462)], [267, 24]);
-    for (const text of ["नमस्ते दुनिया ".repeat(50), "كيف الحال؟ مرحبا بالعالم ".repeat(40), "我的名字".repeat(200), "🧩🎲 ".repeat(300)]) {
-      const own = splitOwn(text);
-      if (!own) continue;
-      const other = runToEnd(learnFar(own.seen, own.unseen));
-      const n = other.nMerges - other.onceFrom;
-      assert.equal(/its last/.test(tooLargeSentence(other)), n > 0);
+  test("says where the slider stands: too small, too large or between, with what merges save", () => {
+    assert.deepEqual([0, 41, 100, 194, 195, 196, 205, 461, 462].map((step) => sizeSentence(far, step)), [
+      "Vocabulary too small: the next 195 merges save 1,063 tokens seen, 146 unseen.",
+      "Vocabulary too small: the next 154 merges save 490 tokens seen, 67 unseen.",
+      "More merges still help: the next 95 merges save 206 tokens seen, 29 unseen.",
+      "Vocabulary large enough: the next merge saves 2 tokens seen, 0 unseen.",
+      "Vocabulary large enough: the next 267 merges save 267 tokens seen, 24 unseen.",
+      "Vocabulary not too large yet: the last merge saves 1 token seen, 1 unseen.",
+      "Vocabulary too large: the last 10 merges save 10 tokens seen, 1 unseen.",
+      "Vocabulary too large: the last 266 merges save 266 tokens seen, 24 unseen.",
+      "Vocabulary too large: the last 267 merges save 267 tokens seen, 24 unseen.",
+    ]);
+  });
+
+  // Words of three letters, of which some occur again.
+  const words = (alphabet) => {
+    const letters = [...alphabet];
+    return Array.from({ length: 320 }, (_, i) => [i * i * 7, i * 5, i * i].map((at) => letters[at % 89 % letters.length]).join("")).join(" ");
+  };
+
+  test("says so with the counts of every step, in each language", () => {
+    const long = [
+      "मेरी माँ मेरे गाँव में रहती है, और वह नमस्ते दुनिया। ".repeat(15), "كيف الحال؟ مرحبا بالعالم ".repeat(40),
+      "ที่นี่มีที่จอดรถ ดีที่สุด ".repeat(40), "我的名字，我的家。".repeat(100), "🧩🎲 👩\u200d👩\u200d👧 ".repeat(100),
+      ...["कखगघचजटडतदनपबमयरलवसह", "กขคงจชดตถทนบปพมยรลวสห", "ابتثجحخدذرزسشصضطظعغفق", "我你他的了是在有不这中大来上国", "🧩🎲🎈🎁🚀🌍🐱🐶", "abcdefghij"].map(words),
+    ];
+    const verdicts = new Set();
+    for (const text of long) {
+      const { seen, unseen } = splitOwn(text);
+      const own = runToEnd(learnFar(seen, unseen));
+      for (let step = 0; step <= own.nMerges; step++) {
+        const said = sizeSentence(own, step);
+        if (step === own.nMerges && own.onceFrom === own.nMerges) {
+          assert.equal(said, "No merge is left: every piece of the text seen is one token.");
+          assert.equal(own.seen.counts[step], cutText(seen, "gpt2").length);
+          continue;
+        }
+        const [, size, which, ...figures] = said.match(/^(.*): (the last|the next) (?:merge saves|([\d,]+) merges save) ([\d,]+) tokens? seen, ([\d,]+) unseen\.$/);
+        const [n, seenSaved, unseenSaved] = figures.map((figure = "1") => Number(figure.replaceAll(",", "")));
+        const [from, until] = which === "the last" ? [step - n, step] : [step, step + n];
+        assert.ok(from === own.onceFrom || until === own.onceFrom, said);
+        assert.deepEqual([seenSaved, unseenSaved], [own.seen, own.unseen].map(({ counts }) => counts[from] - counts[until]), said);
+        if (/too small|still help/.test(size)) assert.ok(unseenSaved > 0, said);
+        const useful = [...own.unseen.counts.slice(from, until)].filter((count, i) => own.unseen.counts[from + i + 1] < count).length;
+        if (/too large$/.test(size)) assert.ok(step > own.onceFrom && 2 * useful < n, said);
+        verdicts.add(size);
+      }
     }
+    assert.equal(verdicts.size, 4, [...verdicts].join());
+  });
+
+  test("says why Shakespeare is used", () => {
+    for (const text of ["", "नमस्ते", "我的名字 ".repeat(100), "🧩".repeat(599)]) {
+      assert.equal(splitOwn(text), null);
+      assert.equal(whyNotOwn(text), "Your sentence is under 600 characters");
+    }
+    assert.equal(splitOwn("我".repeat(600)), null);
+    assert.equal(whyNotOwn("我".repeat(600)), "Your sentence cannot be split between two words");
   });
 
   test("takes a visitor's own text once it is long enough, and holds a quarter out, between two words", () => {

@@ -12,6 +12,8 @@ import { cutText } from "./cuts.js";
 
 export const MIN_OWN_LENGTH = 600; // characters
 const SHARE_SEEN = 0.75;
+// A vocabulary is called too small if merges ahead would make the unseen text shorter by this share.
+const TOO_LONG = 0.2;
 
 /** Learn from a text without limit, as GPT-2 cuts it, in steps; then replay the merges on the unseen text.
     @param {string} seen
@@ -65,12 +67,56 @@ export function spokenFar({ seen, unseen }, step) {
   return `${counted(step, "merge")}: seen ${counted(seen.counts[step], "token")}, unseen ${grouped(unseen.counts[step])}`;
 }
 
-/** Return why the vocabulary with all merges is too large, with the figures of the chart; empty if no merge joins a
-    pair that occurs once.
-    @param {Far} far */
-export function tooLargeSentence({ nMerges, onceFrom, seen, unseen }) {
-  const n = nMerges - onceFrom;
-  if (!n) return "";
-  const [seenSaved, unseenSaved] = [seen, unseen].map(({ counts }) => counts[onceFrom] - counts[nMerges]);
-  return `This vocabulary is too large: its last ${counted(n, "merge")} ${n === 1 ? "saves" : "save"} ${counted(seenSaved, "token")} seen, ${grouped(unseenSaved)} unseen.`;
+/** Return whether the vocabulary with this many merges is too small or too large, with what the next or the last
+    merges save in both texts. The next ones end where every pair occurs once, as the last ones begin there.
+    @param {Far} far
+    @param {number} step */
+export function sizeSentence(far, step) {
+  const { nMerges, onceFrom, unseen } = far;
+  if (step > onceFrom) {
+    const size = mostHelp(unseen, onceFrom, step) ? "Vocabulary not too large yet" : "Vocabulary too large";
+    return `${size}: the last ${savings(far, onceFrom, step)}.`;
+  }
+  const until = step < onceFrom ? onceFrom : nMerges;
+  if (step === until) return "No merge is left: every piece of the text seen is one token.";
+  const ahead = saved(unseen, step, until);
+  const isEnough = step < onceFrom ? !ahead : !mostHelp(unseen, step, until);
+  const isSmall = step < onceFrom && ahead >= TOO_LONG * unseen.counts[step];
+  const size = isEnough ? "Vocabulary large enough" : isSmall ? "Vocabulary too small" : "More merges still help";
+  return `${size}: the next ${savings(far, step, until)}.`;
+}
+
+/** "merge saves 1 token seen, 0 unseen", "267 merges save 267 tokens seen, 24 unseen".
+    @param {Far} far
+    @param {number} from
+    @param {number} until */
+function savings({ seen, unseen }, from, until) {
+  const n = until - from;
+  const merges = n === 1 ? "merge saves" : `${grouped(n)} merges save`;
+  return `${merges} ${counted(saved(seen, from, until), "token")} seen, ${grouped(saved(unseen, from, until))} unseen`;
+}
+
+/** @param {FarText} text
+    @param {number} from
+    @param {number} until */
+function saved({ counts }, from, until) {
+  return counts[from] - counts[until];
+}
+
+/** Return whether at least half of some merges join anything in a text.
+    @param {FarText} text
+    @param {number} from
+    @param {number} until */
+function mostHelp(text, from, until) {
+  let n = 0;
+  for (let step = from; step < until; step++) n += Number(saved(text, step, step + 1) > 0);
+  return 2 * n >= until - from;
+}
+
+/** Return why a visitor's own text is not learned from.
+    @param {string} text One that cannot be split. */
+export function whyNotOwn(text) {
+  return [...text].length < MIN_OWN_LENGTH
+    ? `Your sentence is under ${MIN_OWN_LENGTH} characters`
+    : "Your sentence cannot be split between two words";
 }

@@ -5,7 +5,7 @@ import { addPart, find } from "../shared/elements.js";
 import { counted, grouped } from "../shared/numbers.js";
 import { Ribbon } from "../shared/ribbon.js";
 import { inSlices } from "../shared/slices.js";
-import { bytesPerToken, learnFar, spokenFar, splitOwn, tooLargeSentence } from "./far.js";
+import { bytesPerToken, learnFar, sizeSentence, spokenFar, splitOwn, whyNotOwn } from "./far.js";
 
 /** @import { Carried } from "../shared/carried.js"
     @import { Far, FarText } from "./far.js" */
@@ -41,6 +41,7 @@ export class FarScene {
   async take({ text }) {
     const own = splitOwn(text);
     const { seen, unseen } = own ?? this.sample;
+    if (!own) find(this.root, ".why-not", HTMLElement).textContent = whyNotOwn(text);
     if (seen === this.text) return;
     this.text = seen;
     this.work.abort();
@@ -56,7 +57,6 @@ export class FarScene {
   *#draw(far, isOwn) {
     this.far = far;
     find(this.root, ".stands-in", HTMLElement).hidden = isOwn;
-    find(this.root, ".too-large", HTMLElement).textContent = tooLargeSentence(far);
     const findSlot = (/** @type {{ merge: number }} */ { merge }) => colourSlot(255 + merge);
     for (const [ribbon, text] of /** @type {[Ribbon, FarText][]} */ ([[this.seen, far.seen], [this.unseen, far.unseen]])) {
       ribbon.step = far.nMerges;
@@ -100,6 +100,7 @@ export class FarScene {
       for (const part of [label, find(this.plot, `.${name}-dot`, HTMLElement)]) part.style.top = `${this.#y(bytesPerToken(text, step))}px`;
     }
     find(this.root, ".merges", HTMLElement).textContent = grouped(step);
+    find(this.root, ".how-large", HTMLElement).textContent = sizeSentence(far, step);
     this.plot.classList.toggle("early", share < EARLY);
     this.plot.classList.toggle("late", share >= LATE);
     this.plot.classList.toggle("last", step === far.nMerges);

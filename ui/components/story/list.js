@@ -13,7 +13,7 @@ import { cutText } from "./cuts.js";
 const MAX_MERGES = 14; // of the list
 const MAX_LETTERS = 16; // of the word
 const MIN_MERGES = 3; // of a sentence that is worth a list
-const MAX_NAMED = 3;
+const MAX_NAMED = 4;
 
 /** A symbol of the word: which it is, where, the merge that made it and the one that used it up, counted from 1.
     `from` is 0 for a letter; `until` is the number of merges plus 1 for a symbol that is left.
@@ -105,29 +105,52 @@ export function newWord(text, list) {
   return room + (endings.find((ending) => !words.includes(room + ending)) ?? "");
 }
 
-/** Return the parts of the sentence about the end: "2 tokens. s is in no merge: it stays a letter."
+/** A sentence about letters that stay on their own: it begins with some of them, and how many more there are.
+    @typedef {{ letters: string[], more: number, rest: string }} Ending */
+
+/** Return the sentences about the end: "2 tokens. s is in no merge: it stays a letter."
     @param {List} list
     @param {Replay} replay
-    @returns {{ count: string, letters: string[], rest: string }} */
+    @returns {{ count: string, endings: Ending[] }} */
 export function endOfReplay({ run, nMerges }, { fired, left, length }) {
-  if (!length) return { count: "", letters: [], rest: "Type a word: the merges run on it." };
+  const only = (/** @type {string} */ rest) => [{ letters: [], more: 0, rest }];
+  if (!length) return { count: "", endings: only("Type a word: the merges run on it.") };
   const count = `${counted(left.length, "token")}.`;
-  if (!fired.length) return { count, letters: [], rest: "No merge fits." };
+  if (!fired.length) return { count, endings: only("No merge fits.") };
   const inMerges = new Set([...run.merge_left.slice(0, nMerges), ...run.merge_right.slice(0, nMerges)]);
   // The space was not typed.
   const alone = left.filter(({ length: size, start }) => size === 1 && start > 0);
-  const unknown = alone.filter(({ id }) => typeof id === "string" || !inMerges.has(id));
-  const named = [...new Set((unknown.length ? unknown : alone).map(({ id }) => tokenOf(run, id)))];
-  if (!named.length) {
+  const isKnown = (/** @type {Fallen} */ { id }) => typeof id === "number" && inMerges.has(id);
+  const [unknown, known] = [alone.filter((symbol) => !isKnown(symbol)), alone.filter(isKnown)]
+    .map((symbols) => [...new Set(symbols.map(({ id }) => tokenOf(run, id)))]);
+  if (!alone.length) {
     const isLearned = left.every(({ length: size }) => size > 1);
     const all = left.length === 1 ? "The whole word is one." : "Each of them was learned.";
-    return { count, letters: [], rest: isLearned ? all : "Only the space is left: no merge joins it to the word." };
+    return { count, endings: only(isLearned ? all : "Only the space is left: no merge joins it to the word.") };
   }
-  const are = named.length > 1 ? "are" : "is";
-  const stay = named.length > 1 ? "they stay" : "it stays";
-  const what = !named.every((token) => /^\p{L}$/u.test(token)) ? "alone" : named.length > 1 ? "letters" : "a letter";
-  const letters = named.length > MAX_NAMED ? [...named.slice(0, MAX_NAMED), "…"] : named;
-  return { count, letters, rest: unknown.length ? ` ${are} in no merge: ${stay} ${what}.` : ` ${are} left: no merge joins ${named.length > 1 ? "them" : "it"} to a neighbour here.` };
+  const what = !unknown.every((token) => /^\p{L}$/u.test(token)) ? "alone" : unknown.length > 1 ? "letters" : "a letter";
+  const endings = [
+    ending(unknown, ` is in no merge: it stays ${what}.`, ` are in no merge: they stay ${what}.`),
+    ending(known, " is in merges, but none joins it to a neighbour here.", " are in merges, but none joins them to a neighbour here."),
+  ];
+  return { count, endings: endings.filter(({ letters }) => letters.length) };
+}
+
+/** @param {string[]} named
+    @param {string} one
+    @param {string} many
+    @returns {Ending} */
+function ending(named, one, many) {
+  const letters = named.length > MAX_NAMED ? named.slice(0, MAX_NAMED - 1) : named;
+  return { letters, more: named.length - letters.length, rest: named.length > 1 ? many : one };
+}
+
+/** Return what is written before each letter of a sentence, and before its rest.
+    @param {Ending} ending */
+export function joints({ letters, more }) {
+  const last = letters.length - 1;
+  const before = letters.map((_, i) => (!i ? "" : i === last && !more ? " and " : ", "));
+  return { before, end: more ? ` and ${more} more` : "" };
 }
 
 /** @param {LearnedRun} run

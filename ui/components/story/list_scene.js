@@ -6,7 +6,7 @@ import { drawToken, makeTile } from "../shared/token_drawing.js";
 import { learn } from "../start_loop/learn.js";
 import { shortText } from "../merge_player/token_names.js";
 import { guessLanguage } from "../shared/languages.js";
-import { endOfReplay, learnList, newWord, replayOn, spokenMerge, tokenOf, wordInSentence } from "./list.js";
+import { endOfReplay, joints, learnList, newWord, replayOn, spokenMerge, tokenOf, wordInSentence } from "./list.js";
 
 /** @import { Carried } from "../shared/carried.js"
     @import { Fallen, List, Replay } from "./list.js" */
@@ -132,18 +132,22 @@ export class ListScene {
 
   #finish() {
     this.#show(this.learned.nMerges + 1);
-    const { count, letters, rest } = endOfReplay(this.learned, this.replay);
+    const { count, endings } = endOfReplay(this.learned, this.replay);
     this.end.textContent = "";
     if (count) addPart(this.end, "b", "", count);
-    this.end.append(" ");
-    letters.forEach((letter, i) => {
-      if (i) this.end.append(i === letters.length - 1 ? " and " : ", ");
-      drawToken(addPart(this.end, "bdi", "letter"), letter);
-    });
-    this.end.append(rest);
+    let said = "";
+    for (const ending of endings) {
+      const { before, end } = joints(ending);
+      this.end.append(" ");
+      ending.letters.forEach((letter, i) => {
+        this.end.append(before[i]);
+        drawToken(addPart(this.end, "bdi", "letter"), letter);
+      });
+      this.end.append(end + ending.rest);
+      said += ` ${ending.letters.map((letter, i) => before[i] + spokenToken(letter)).join("")}${end}${ending.rest}`;
+    }
     const tokens = this.replay.left.map(({ id }) => spokenToken(tokenOf(this.learned.run, id))).join(", ");
-    const said = `${letters.map(spokenToken).join(" and ")}${rest}`;
-    this.live.textContent = count ? `${count.slice(0, -1)}: ${tokens}. ${said}` : rest;
+    this.live.textContent = count ? `${count.slice(0, -1)}: ${tokens}.${said}` : said.trim();
     for (const [i, row] of [...this.list.children].entries()) {
       find(row, ".unseen-text", HTMLElement).textContent = spokenMerge(this.learned.run, i + 1, this.replay.fired.includes(i + 1));
     }
