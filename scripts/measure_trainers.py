@@ -35,7 +35,7 @@ TRAINERS: Final[dict[str, tuple[dict[str, Any], tuple[str, ...]]]] = {
     "whole characters": ({"whole_characters": True}, ("pair_rules",)),
     "superwords from 16,000": ({"superwords_from": 16_000}, ("pair_rules", "superwords")),
     "PickyBPE, 0.9": ({"picky": 0.9}, ("picky",)),
-    "parity between two halves": ({"parity": True}, ("parity",)),
+    "parity between two halves": ({"parity": True}, ("parity", "parity_compiled")),
 }
 """The settings of each, and the modules of `trainers` that only such settings need."""
 

@@ -8,11 +8,11 @@ from typing import Final
 
 from bpe_core.counting import BYTES_A_SLOT, Layout
 from bpe_core.kernels import use_kernels
-from bpe_core.trainers import compiled, incremental, parity
+from bpe_core.trainers import incremental
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued import ContinuedVocabulary
 from bpe_core.trainers.incremental import LearnedMerges
-from bpe_core.trainers.parity import LearnedParity, ParityRule
+from bpe_core.trainers.parity import LearnedParity, ParityRule, learn_parity_reference
 from bpe_core.trainers.picky import PickyState
 from bpe_core.types import TrainingConfig
 
@@ -54,6 +54,9 @@ def learn_merges(
     is_plain = vocabulary.forbidden is None or not vocabulary.forbidden.apart
     if not is_plain or not use_kernels(text_bytes(layout)):
         return incremental.learn_merges(layout, vocabulary, config, should_stop, done)
+    # Imported when needed, because it loads the kernels.
+    from bpe_core.trainers import compiled
+
     return compiled.learn_merges(layout, vocabulary, config, should_stop, done)
 
 
@@ -78,7 +81,8 @@ def learn_parity(
     layouts = [*training, *(measured or ())]
     n_ids = len(layouts) * config.vocab_size
     if n_ids > _MAX_IDS or not use_kernels(sum(map(text_bytes, layouts))):
-        return parity.learn_parity_reference(
-            training, measured, vocabulary, config, rule, should_stop
-        )
-    return parity.learn_parity(training, measured, vocabulary, config, rule, should_stop)
+        return learn_parity_reference(training, measured, vocabulary, config, rule, should_stop)
+    # Imported when needed, because it loads the kernels.
+    from bpe_core.trainers import parity_compiled
+
+    return parity_compiled.learn_parity(training, measured, vocabulary, config, rule, should_stop)

@@ -31,7 +31,7 @@ CALLERS: Final = (
     "bpe_core.trainers.compiled",
     "bpe_core.tokenizer.compiled",
     "bpe_core.comparison.model_bits",
-    "bpe_core.trainers.parity",
+    "bpe_core.trainers.parity_compiled",
 )
 """The modules that call kernels. Their `compile_all` calls each with the types that it takes. They
 are given by name, so that only the compiling processes import them."""

@@ -51,7 +51,7 @@ _ALSO: Final = (
     "tokenizer/token_parts.py",
     "trainers/compiled.py",
     "trainers/indexing.py",
-    "trainers/parity.py",
+    "trainers/parity_compiled.py",
     "unicode/byte_tables.py",
 )
 SHARED, OBJECT, CACHE, WASM = ".so", ".o", ".numba", ".wasm"
