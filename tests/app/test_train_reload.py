@@ -213,7 +213,7 @@ def test_languages_that_take_turns_come_back_and_every_page_opens(open_app: Open
         assert not errors(app), page
         if page == "merge_loop":
             assert run.parity.sentence() in unescaped_text(app)
-            assert "most often in the language whose turn it is. Watch" in unescaped_text(app)
+            assert "most often in the language whose turn it is." in unescaped_text(app)
             headings = [header.value for header in app.header]
             assert headings[-2:] == ["Which language picked each merge", "What each language costs"]
             assert len(app.get("plotly_chart")) == 2
