@@ -143,7 +143,7 @@ def test_a_hundred_thousand_letters_without_a_space_are_shown_and_copied(page: P
     scroller.focus()
     page.keyboard.press("End")
     expect(page.locator(".details .label")).to_have_text(f"Token {n_tokens:,}")
-    expect(page.get_by_text("This pre-token has 100,000 bytes")).to_be_visible()
+    expect(page.get_by_text("It has 100,000 bytes, so only the steps")).to_be_visible()
     page.keyboard.press("Control+a")
     assert scroller.evaluate(COPY) == text
     main = page.locator('[data-testid="stMain"]')

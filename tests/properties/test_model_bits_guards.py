@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import cache
+from itertools import combinations
 
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
@@ -101,21 +102,21 @@ def test_sabotaged_tokenizers_lose():
 
 
 def test_the_order_of_sizes_is_the_same_under_two_sizes_of_the_model():
-    training, held_out = load_sample("python-help").split(0.2, 0, by="document")
     gpt2 = bpe.gpt2()
     sizes = [gpt2.truncated(size - 257) for size in (1_000, 8_000, 32_000)]
-    orders: list[list[int]] = []
-    for max_entries, is_full in ((1 << 16, True), (1 << 21, False)):
-        found = [
-            bpe.bits_per_byte(each, training, held_out, max_entries=max_entries) for each in sizes
-        ]
-        assert all((each.floor > 0) is is_full for each in found)
-        bits = [each.bits_per_byte for each in found]
-        assert all(
-            one.against(other).way != "unclear"
-            for one in found
-            for other in found
-            if one is not other
-        )
-        orders.append(sorted(range(3), key=bits.__getitem__))
-    assert orders[0] == orders[1]
+    ways: list[str] = []
+    for seed in range(3):
+        training, held_out = load_sample("python-help").split(0.2, seed, by="document")
+        orders: list[list[int]] = []
+        for max_entries, is_full in ((1 << 16, True), (1 << 21, False)):
+            found = [
+                bpe.bits_per_byte(each, training, held_out, max_entries=max_entries)
+                for each in sizes
+            ]
+            assert all((each.floor > 0) is is_full for each in found)
+            ways += [one.against(other).way for one, other in combinations(found, 2)]
+            orders.append(sorted(range(3), key=[each.bits_per_byte for each in found].__getitem__))
+        assert orders[0] == orders[1]
+    # The sample's text differs between versions of Python, so a split may be at the margin.
+    assert len(ways) == 18
+    assert ways.count("more") >= 17
