@@ -62,7 +62,8 @@ listed = number_merges({"a": 0, "b": 1, "ab": 2}, [("a", "b")] * 20_000)
 assert listed.shape == (20_000, 3)
 # The words of a half that the other half lacks fill the model's table, so it is moved and pruned.
 assert bits_per_byte(tokenizer, [text[:90_000]], [text[90_000:180_000]], max_entries=4_096).floor
-train_parity({"a": [text[:90_000]], "b": [text[90_000:]]}, TrainingConfig(300), window=5)
+halves = {"a": [text[:90_000]], "b": [text[90_000:]]}
+train_parity(halves, TrainingConfig(300), window=5, hybrid_merges=9)
 print(sorted({"numba", "llvmlite"} & set(sys.modules)))
 """
 
