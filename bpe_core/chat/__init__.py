@@ -13,6 +13,7 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from bpe_core.chat.chat_template import (
+        NOT_VARIABLES,
         ChatTemplate,
         Message,
         check_messages,

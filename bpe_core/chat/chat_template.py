@@ -26,6 +26,8 @@ _MAX_NESTED: Final = 100
 
 Message = Mapping[str, Any]
 """A message as in OpenAI's interface: a role, and a content of text or of parts."""
+NOT_VARIABLES: Final = frozenset({"messages", "add_generation_prompt", "continue_final_message"})
+"""What a caller gives by other means than the template's variables."""
 # What a model thought before it answered, by its names in use; templates read the first or second.
 REASONING: Final = ("reasoning_content", "thinking", "reasoning")
 _TAG: Final = "CONTINUE_FINAL_MESSAGE_TAG "

@@ -324,7 +324,7 @@ def chat(
       $ echo '{"messages": [{"role": "user", "content": "Hi"}]}' > talks.jsonl
       $ bpe chat gpt2 talks.jsonl --template chat.jinja --report --masks masks.parquet
     """
-    from bpe_core.chat import check_messages
+    from bpe_core.chat import NOT_VARIABLES, check_messages
     from bpe_core.formats import IDS, open_encoder
     from bpe_core.tokenizer import boundaries, read_conversation
 
@@ -382,7 +382,7 @@ def chat(
         given = {**cast("dict[str, Any]", parsed), **given}
     if tools is not None:
         given["tools"] = _read_json(tools, "The tools are")
-    for name in _NOT_SET:
+    for name in NOT_VARIABLES:
         given.pop(name, None)
     conversation = read_conversation(
         template,
@@ -568,12 +568,10 @@ def _read_json(name: str, what: str) -> object:
         raise ChatTemplateError(f"{what} not valid JSON: {error}.") from None
 
 
-_NOT_SET: Final = ("messages", "add_generation_prompt", "continue_final_message")
-"""What the file of messages, and options of their own, say."""
-
-
 def _set_variables(template: ChatTemplate, options: tuple[str, ...]) -> dict[str, Any]:
     """Return what --set gives, as NAME=VALUE."""
+    from bpe_core.chat import NOT_VARIABLES
+
     given: dict[str, Any] = {}
     for option in options:
         name, is_set, value = option.partition("=")
@@ -581,7 +579,7 @@ def _set_variables(template: ChatTemplate, options: tuple[str, ...]) -> dict[str
             raise ChatTemplateError(
                 f"Expected --set NAME=VALUE, such as enable_thinking=false, got {option!r:.80}."
             )
-        if name in _NOT_SET:
+        if name in NOT_VARIABLES:
             raise ChatTemplateError(
                 f"{name} cannot be given by --set. The file has the messages, and options whether "
                 "the template goes on after them."

@@ -11,7 +11,14 @@ from typing import Any, Final, cast
 
 import streamlit as st
 
-from bpe_core.chat import MAX_GROWN, ChatTemplate, Reads, TooMuchError, check_messages
+from bpe_core.chat import (
+    MAX_GROWN,
+    NOT_VARIABLES,
+    ChatTemplate,
+    Reads,
+    TooMuchError,
+    check_messages,
+)
 from bpe_core.errors import ChatTemplateError
 from bpe_core.tokenizer import READING, Conversation, Encoder, read_conversation
 from ui.corpus import MAX_CHARACTERS, OwnReading, own_texts
@@ -45,7 +52,6 @@ _JSON: Final = "chat_json"
 _SET: Final = "chat_set_"
 _LISTS: Final = ("tools", "documents")
 """Variables of several lines."""
-_NOT_VARIABLES: Final = {"messages", "add_generation_prompt", "continue_final_message"}
 _MAX_VARIABLES: Final = 8
 _MAX_MASKED: Final = 2_000
 """How many tokens are drawn light or dark."""
@@ -270,7 +276,7 @@ def _fields_from_json() -> None:
         workspace.update(Rows, is_raw=True)
         return
     _start(written)
-    variables = {name: value for name, value in found.items() if name not in _NOT_VARIABLES}
+    variables = {name: value for name, value in found.items() if name not in NOT_VARIABLES}
     names = tuple(dict.fromkeys([*workspace.get(Rows).variables, *variables]))
     fields = {name: _as_field(variables[name]) if name in variables else "" for name in names}
     workspace.set_widgets({_SET + name: text for name, text in fields.items()})
@@ -557,7 +563,7 @@ def _draw_variables(chat: ChatTemplate, given: Mapping[str, Any]) -> dict[str, A
     read = _read_names(repr(chat), chat)
     if read is None:
         return {}
-    known = {*_NOT_VARIABLES, *chat.tokens, *given}
+    known = {*NOT_VARIABLES, *chat.tokens, *given}
     names = [name for name in read.variables if name not in known][:_MAX_VARIABLES]
     rows = workspace.get(Rows)
     if not {*names} <= {*rows.variables}:
@@ -578,7 +584,7 @@ def _draw_variables(chat: ChatTemplate, given: Mapping[str, Any]) -> dict[str, A
                 if text:
                     found[name] = _value(text)
     held = {name for name in rows.variables if workspace.widget_text(_SET + name)}
-    if unread := sorted({*given, *held} - {*read.variables} - _NOT_VARIABLES):
+    if unread := sorted({*given, *held} - {*read.variables} - NOT_VARIABLES):
         st.caption(plain_markdown(f"The template does not read {', '.join(unread)}.", 600))
     return found
 
@@ -606,7 +612,7 @@ def _rendered(
     """Return the conversation, or why the template did not render it; raises TooMuchError."""
     variables: dict[str, Any] = json.loads(given)
     messages = variables["messages"]
-    others = {name: value for name, value in variables.items() if name not in _NOT_VARIABLES}
+    others = {name: value for name, value in variables.items() if name not in NOT_VARIABLES}
     try:
         with turns.of(template_key):
             return read_conversation(_template, messages, encoder, **json.loads(options), **others)
