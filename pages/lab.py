@@ -58,7 +58,8 @@ def draw_encoders(
     chosen: Member, tokenizer: Tokenizer, text: MeasuredText, encoding: MeasurementStatus | None
 ) -> None:
     is_own = chosen.key == shelf.OWN
-    which = f"Your tokenizer of {counted(tokenizer.vocab_size, 'token')}" if is_own else chosen.name
+    size = f" of {counted(tokenizer.vocab_size, 'token')}" if is_own else ""
+    which = f"{chosen.name}{size}"
     small = None
     if encoding is None and text.is_sample:
         about = f"{which} on the beginning of {text.name}"

@@ -365,7 +365,7 @@ async function judgeRun({ run, heldOut, nHeldOut }) {
     const { sentence, aside } = judge(own, against, heldOut, against.interval);
     draw(part("verdict"), mountVerdict, { sentence, aside, terms: [] });
     const rows = ordered.map((other) => rivalRow(own, other, others.indexOf(other) + 1, other.interval));
-    draw(part("rivals"), mountRivals, { rows, chosen: others.indexOf(against) + 1 }, (name, place) => {
+    draw(part("rivals"), mountRivals, { rows, name: "your tokenizer", chosen: others.indexOf(against) + 1 }, (name, place) => {
       const pressed = others[Number(place) - 1];
       if (name === "against") chosen = pressed.name;
       else if (others.length > 1) others.splice(others.indexOf(pressed), 1);

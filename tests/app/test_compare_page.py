@@ -184,7 +184,7 @@ def test_what_differs_is_shown_with_both_cuts_and_in_the_record(
     witness = found.tokens.witness
     assert witness is not None
     n = counted(len(witness.text.encode()), "byte")
-    assert sentence(app) == f"Your tokenizer and GPT-2 cut a text of {n} into other tokens."
+    assert sentence(app) == f"The example and GPT-2 cut a text of {n} into other tokens."
     rows = sent_table(app, "Both tokenizers on")["rows"]
     assert [row["cells"][0]["ids"] for row in rows] == [list(ids or ()) for ids in witness.ids]
     counts = dict(row[:2] for row in sent_table(app, "Tokens and merges that are not")["rows"])
@@ -248,7 +248,7 @@ def test_the_verdict_is_on_own_files_with_its_interval(open_app: OpenApp) -> Non
     comparison = bpe.compare(corpus, [load_run(SAMPLE_RUN_ID).run.tokenizer, bpe.gpt2()])
     whole = compute_gain(comparison).whole
     said = sentence(app)
-    assert said.startswith("On your own text, 24 documents, your tokenizer needs ")
+    assert said.startswith("On your own text, 24 documents, the example needs ")
     assert f"{abs(whole.percent_fewer):.1f}%" in said
     low, high = sorted((abs(whole.low), abs(whole.high)))
     assert f"(95% interval {low:.1f}–{high:.1f}% over documents)" in said
@@ -276,7 +276,7 @@ def test_own_files_survive_a_reload_until_they_are_closed(open_app: OpenApp) -> 
 def test_typed_text_is_compared_on(open_app: OpenApp) -> None:
     text = "It was a bright cold day in April, and the clocks were striking thirteen. " * 80
     app = open_app("compare", on="Your own text", text=text[:990])
-    assert sentence(app).startswith("No verdict yet: on your own text your tokenizer needs ")
+    assert sentence(app).startswith("No verdict yet: on your own text the example needs ")
     app.segmented_control(key="part").set_value("Passage").run()
     assert sent(app, "spans")["text"] == text[:990]
     held_out = open_app("compare", text=text[:990])

@@ -110,10 +110,10 @@ def test_the_example_is_not_passed_off_as_the_visitor_s_own(open_app: OpenApp) -
     own = replace(load_run(SAMPLE_RUN_ID).name, id=owned_id(key), title="My <b>hugs")
     other = replace(own, id="f" * 32, title="Opened by a link")
     app = open_app("detective", RecentRuns(names=(other, own)), samples=OWN)
-    assert "example run, also" not in page_text(app)
+    assert "This page shows the example run" not in page_text(app)
     app.session_state[workspace.state_key(OwnKeys)] = OwnKeys((key,))
     app.run()
-    said = "This page shows the example run, also where it says “your tokenizer”. Choose your own, "
+    said = "This page shows the example run. Choose your own, "
     assert f"{said}My \\<b\\>hugs, under Run." in page_text(app)
 
 

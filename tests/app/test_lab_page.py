@@ -76,12 +76,12 @@ def test_an_own_text_is_measured_and_its_figures_are_labelled_for_another_choice
     assert table.count('"differ"') == 1
     assert any("All learned the same merges" in json for json in tables)
     assert notices(app) == []
-    own = "These figures are for **Your tokenizer of 4,096 tokens on your text, 18 bytes**"
+    own = "These figures are for **The example of 4,096 tokens on your text, 18 bytes**"
     training = "These figures are for **Training on your text, 18 bytes**"
     app.segmented_control(key="lab_tokenizer").set_value("GPT-2").run()
     # The measurement of trainers does not depend on the tokenizer.
     assert notices(app) == [own]
-    app.segmented_control(key="lab_tokenizer").set_value("Your tokenizer").run()
+    app.segmented_control(key="lab_tokenizer").set_value("The example").run()
     assert notices(app) == []
     # Another text of the same length.
     app.session_state[state_key(OwnTexts)] = OwnTexts({"text": OwnText(SHORT[::-1])})

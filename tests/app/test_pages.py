@@ -55,10 +55,10 @@ def test_the_address_keeps_a_step_only_on_pages_with_steps(
 @pytest.mark.parametrize("run_id", ["a" * 32, "../\0<b>" + "x" * 3_000])
 def test_an_unknown_run_is_reported(open_app: Callable[..., AppTest], run_id: str) -> None:
     app = open_app("train", run=run_id)
-    assert "The sample run is shown instead" in app.error[0].value
+    assert "The example run is shown instead" in app.error[0].value
     # The error stays after a rerun, as long as the address names no run.
     app.run()
-    assert "The sample run is shown instead" in app.error[0].value
+    assert "The example run is shown instead" in app.error[0].value
 
 
 def test_an_unknown_run_leaves_the_open_one_open(open_app: Callable[..., AppTest]) -> None:
@@ -97,10 +97,10 @@ def test_the_picker_names_runs_without_reading_them(
 CHOICES = [
     ("lessons", "lesson", "You against BPE", "Four documents"),
     ("lessons", "step_of_1", "Words", "Pairs"),
-    ("vocabulary", "vocabulary_of", "Your tokenizer", "GPT-2"),
+    ("vocabulary", "vocabulary_of", "The example", "GPT-2"),
     ("vocabulary", "seen_as", "Table", "Trie"),
-    ("token_boundaries", "tokenizer", "Your tokenizer", "GPT-2"),
-    ("lab", "lab_tokenizer", "Your tokenizer", "GPT-2"),
+    ("token_boundaries", "tokenizer", "The example", "GPT-2"),
+    ("lab", "lab_tokenizer", "The example", "GPT-2"),
     ("compare", "measure", "Parity", "Tokens per word"),
     ("compare", "part", "Verdict", "Figures"),
     ("compare", "on", "Held-out text", "Your own text"),
@@ -225,6 +225,13 @@ def test_first_visits_import_no_module_after_warming_up() -> None:
 
 def test_streamlit_finds_the_server() -> None:
     assert discover_asgi_app(ROOT / "app.py").import_string == "app:app"
+
+
+@pytest.mark.parametrize("page", PAGES_OF_A_RUN)
+def test_the_example_is_nowhere_called_the_visitors_tokenizer(open_app: OpenApp, page: str) -> None:
+    app = open_app(page)
+    shown = [unescaped_text(app), *(json.dumps(each) for each in all_sent(app))]
+    assert not [text for text in shown if "your tokenizer" in text.lower()]
 
 
 @pytest.mark.parametrize("page", PAGES_OF_A_RUN)

@@ -126,7 +126,7 @@ def test_the_figures_are_explained_and_written_as_json(tab: Page) -> None:
     assert "Cost of held-out text" in record["costs"]["rows"]
     assert record["languages"]["reference"] == "English"
     assert {"training", "held_out"} <= record["composition"].keys()
-    assert record["runs"].keys() == {"Your tokenizer"}
+    assert record["runs"].keys() == {"The example"}
 
     tab.emulate_media(media="print")
     expect(tab.locator(".verdict")).to_be_visible()

@@ -25,7 +25,7 @@ PARAMETERS: Final = {
     "words": ("hug pug",),
     "text": ("unbelievably <|endoftext|>",),
     "text_id": ("0" * 32,),
-    "tokenizer": ("Your tokenizer", "GPT-2"),
+    "tokenizer": ("The example", "Your tokenizer", "GPT-2"),
     "special": ("true", "false"),
     "with": ("gpt2", "none", "gpt2,run-sample", "file-" + "0" * 32, "llama3"),
     "base": ("gpt2", "run-sample"),

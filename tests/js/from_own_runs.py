@@ -23,7 +23,7 @@ from bpe_core.tokenizer import gpt2
 from bpe_core.views import block_starts, pack_player, pack_ribbon
 from ui.compare.verdict import rival_rows
 from ui.compare.wording import HELD_OUT, no_verdict, text_words, verdict_sentence
-from ui.tokenizers import Member
+from ui.tokenizers import Member, shelf
 from ui.train.result_card import result_sentence
 
 N_SMALL = 60
@@ -125,9 +125,15 @@ def _verdicts(runs: list[bpe.TrainingRun]) -> Iterator[dict[str, Any]]:
             ways = [("ends", 1), ("ends", 3), ("documents", 30)]
             for by, n_documents in [("documents", len(texts))] if whole.has_interval else ways:
                 how = HeldOut("document", n_documents, float(by == "ends"))
-                given = no_verdict(gain, HELD_OUT, "GPT-2", is_placeholder=False)
+                given = no_verdict(
+                    gain, HELD_OUT, own_name=shelf.YOURS, other="GPT-2", is_placeholder=False
+                )
                 on_text = text_words(HELD_OUT, how)
-                sentence = given[0] if given else verdict_sentence(comparison, gain, on_text)
+                sentence = (
+                    given[0]
+                    if given
+                    else verdict_sentence(comparison, gain, on_text, own_name=shelf.YOURS)
+                )
                 members = [
                     Member(name, name, each, "") for name, each in (("own", own), ("GPT-2", other))
                 ]

@@ -44,8 +44,10 @@ def record_of(corpus: bpe.Corpus) -> dict[str, Any]:
     judged = Judged(
         place=1,
         gains=gains,
-        sentence=verdict_sentence(comparison, gains[0], "On held-out text", other="GPT-2"),
-        aside=uncovered_words(comparison, other="GPT-2"),
+        sentence=verdict_sentence(
+            comparison, gains[0], "On held-out text", own_name="Yours", other="GPT-2"
+        ),
+        aside=uncovered_words(comparison, own_name="Yours", other="GPT-2"),
         has_verdict=gains[0].has_enough_text,
     )
     record = comparison_record(

@@ -49,7 +49,11 @@ def words(sentence: list[tuple[str, bool]]) -> str:
 
 
 def said(comparison: bpe.Comparison) -> str:
-    return words(verdict_sentence(comparison, compute_gain(comparison), "On your text"))
+    return words(
+        verdict_sentence(
+            comparison, compute_gain(comparison), "On your text", own_name="Your tokenizer"
+        )
+    )
 
 
 def members(*encoders: bpe.Tokenizer, names: Sequence[str] = ("Yours", "GPT-2")) -> list[Member]:
@@ -75,10 +79,12 @@ def test_a_figure_on_one_text_is_said_without_an_interval(small: bpe.Tokenizer) 
 
 def test_a_gain_is_said_with_its_share(small: bpe.Tokenizer) -> None:
     comparison = bpe.compare(several(CODE), [small, bpe.gpt2()])
-    sentence = verdict_sentence(comparison, compute_gain(comparison), "On held-out text")
+    sentence = verdict_sentence(
+        comparison, compute_gain(comparison), "On held-out text", own_name="The example"
+    )
     share = comparison.verdict().percent_fewer_tokens
     assert share > 1
-    assert f"{share:.1f}% fewer tokens" in words(sentence)
+    assert f"On held-out text, the example needs {share:.1f}% fewer tokens" in words(sentence)
     assert [bold for _, bold in sentence[:3]] == [False, True, False]
     whole = compute_gain(comparison).whole
     interval = f"95% interval {whole.low:.1f}–{whole.high:.1f}% over documents"
@@ -161,7 +167,7 @@ def test_a_tie_has_no_winner_and_no_dot() -> None:
 
 def test_text_that_no_token_stands_for_is_said_and_takes_the_dots_away() -> None:
     comparison = bpe.compare("hug pug Ω", [BLIND, bpe.gpt2()])
-    aside = uncovered_words(comparison)
+    aside = uncovered_words(comparison, own_name="Your tokenizer")
     assert "2 bytes that its alphabet lacks" in aside
     assert "2 bytes of white space that its pre-tokenizer drops" in aside
     rows = {row.name: row for row in figure_rows(comparison)}
@@ -291,14 +297,23 @@ def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
     long = compute_gain(
         bpe.compare(bpe.Corpus.from_text(PROSE), [bpe.gpt2(), bpe.gpt2().truncated(99)])
     )
-    assert no_verdict(long, "your text", "GPT-2", is_placeholder=False) is None
-    found = no_verdict(long, "your text", "GPT-2", is_placeholder=True)
+    assert (
+        no_verdict(
+            long, "your text", own_name="Your tokenizer", other="GPT-2", is_placeholder=False
+        )
+        is None
+    )
+    found = no_verdict(
+        long, "your text", own_name="Your tokenizer", other="GPT-2", is_placeholder=True
+    )
     assert found is not None
     assert words(found[0]).startswith("No verdict yet: the text is only an example.")
     short = compute_gain(
         bpe.compare(bpe.Corpus.from_text("hug " * 20), [bpe.gpt2(), bpe.gpt2().truncated(99)])
     )
-    found = no_verdict(short, "your text", "other.json", is_placeholder=False)
+    found = no_verdict(
+        short, "your text", own_name="Your tokenizer", other="other.json", is_placeholder=False
+    )
     assert found is not None
     own, theirs = short.whole.own, short.whole.theirs
     assert own != theirs
@@ -307,7 +322,9 @@ def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
         "and a verdict takes 300 of each."
     )
     assert "Paste about 1,200 more characters" in found[1]
-    found = no_verdict(short, HELD_OUT, "GPT-2", is_placeholder=False)
+    found = no_verdict(
+        short, HELD_OUT, own_name="Your tokenizer", other="GPT-2", is_placeholder=False
+    )
     assert found is not None
     assert found[1] == "Train on more text, or hold out more of it."
 

@@ -43,6 +43,7 @@ from ui.host import cached
 from ui.look import counted, plain_markdown, size_text
 from ui.shell import LIMIT, choose_one
 from ui.storage import StoredRun
+from ui.tokenizers import shelf
 from ui.work import (
     Progress,
     Status,
@@ -106,7 +107,7 @@ def choose_evaluation(stored: StoredRun, room: DeltaGenerator) -> Evaluation:
             st.markdown(f"**{plain_markdown(title, 120)}** :gray[{size}]", width="content")
         st.markdown(
             ":small[:gray[Take text that training has not seen: on other text, the figures flatter "
-            "your tokenizer.]]",
+            f"{shelf.in_sentence(shelf.own_name(stored))}.]]",
             width="content",
         )
     if files is not None:

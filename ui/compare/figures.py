@@ -51,6 +51,7 @@ from ui.tokenizers import (
     corpus_rows,
     embedding_table_rows,
     money,
+    shelf,
     text_rows,
     window_rows,
 )
@@ -353,7 +354,7 @@ def costs_part(
 def cost_table(
     comparison: Comparison, members: Sequence[Member], stored: StoredRun, where: str, rates: Rates
 ) -> CostTable:
-    """Return the costs of the text compared, and of the training text for your tokenizer.
+    """Return the costs of the text compared, and of the training text for the run's own tokenizer.
 
     What the corpus costs is estimated if the text compared is a part of it that was held out.
     """
@@ -391,7 +392,7 @@ def cost_table(
     texts = (
         f"{where[0].upper()}{where[1:]}: {text_size(comparison)}. The training text has "
         f"{counted(stored.run.corpus_bytes, 'byte')}; its tokens are known from training, so only "
-        "for your tokenizer."
+        f"for {shelf.in_sentence(members[0].name)}."
     )
     if is_held_out and rates.price is not None:
         texts += (

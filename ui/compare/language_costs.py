@@ -35,7 +35,7 @@ from ui.shell import (
     workspace,
 )
 from ui.storage import StoredRun, keep_sentences, load_sentences
-from ui.tokenizers import Member, add_button
+from ui.tokenizers import Member, add_button, shelf
 
 PARITY: Final = "Parity"
 _MAX_NAMED: Final = 6
@@ -106,7 +106,8 @@ def tokens_sentence(costs: Sequence[LanguageCosts], names: Sequence[str]) -> str
     totals = [one.n_tokens for one in costs]
     fewest_first = sorted(range(len(costs)), key=lambda place: totals[place])
     parts = [
-        f"{totals[place]:,} with {in_sentence(names[place])}" for place in fewest_first[:_MAX_NAMED]
+        f"{totals[place]:,} with {shelf.in_sentence(names[place])}"
+        for place in fewest_first[:_MAX_NAMED]
     ]
     if others := [totals[place] for place in fewest_first[_MAX_NAMED:]]:
         parts.append(in_others(others))
@@ -127,9 +128,9 @@ def parity_warning(
     pairs = zip(costs[fewest].metrics, costs[most_even].metrics, strict=True)
     n = sum(one.n_tokens <= other.n_tokens for one, other in pairs)
     return (
-        f"The lowest ratios are with {in_sentence(names[most_even])}, but "
-        f"{in_sentence(names[fewest])} needs fewer tokens, or as many, in {n:,} of {len(texts):,} "
-        f"languages: {warning}."
+        f"The lowest ratios are with {shelf.in_sentence(names[most_even])}, but "
+        f"{shelf.in_sentence(names[fewest])} needs fewer tokens, or as many, in {n:,} of "
+        f"{len(texts):,} languages: {warning}."
     )
 
 
@@ -171,11 +172,6 @@ def in_others(counts: Sequence[int]) -> str:
     if len(counts) == 1:
         return f"{counts[0]:,} with one more"
     return f"{min(counts):,} to {max(counts):,} with {len(counts)} more"
-
-
-def in_sentence(name: str) -> str:
-    """Return a tokenizer's name as it stands within a sentence."""
-    return "your tokenizer" if name == "Your tokenizer" else name
 
 
 def _row(name: str, values: Sequence[float], shape: str, direction: int = 0) -> FigureRow:

@@ -13,14 +13,14 @@ from bpe_core.corpus import Note, decode_text
 from bpe_core.errors import CorpusError
 from bpe_core.tokenizer import Encoder
 from ui.compare.figures import COLUMNS
-from ui.compare.language_costs import in_others, in_sentence
+from ui.compare.language_costs import in_others
 from ui.components import TermCell, TermRow, draw_term_table
 from ui.corpus import file_opener, find_text, live_field, own_text
 from ui.host import cached, errors_shown
 from ui.look import plain_markdown, plain_text, token_label
 from ui.run import csv_table, offer_csv
 from ui.shell import choose_one, workspace
-from ui.tokenizers import Member
+from ui.tokenizers import Member, shelf
 
 AFTER_A_SPACE: Final = "After a space"
 ALONE: Final = "Alone"
@@ -71,7 +71,7 @@ def one_token_sentence(names: Sequence[str], cuts: Sequence[Sequence[TermCut]]) 
     n = len(cuts[0])
     first = (
         f"{counts[0]:,} of {n:,} {'term' if n == 1 else 'terms'} "
-        f"{'is' if counts[0] == 1 else 'are'} one token with {in_sentence(names[0])}"
+        f"{'is' if counts[0] == 1 else 'are'} one token with {shelf.in_sentence(names[0])}"
     )
     named = list(zip(names, counts, strict=True))[1 : _MAX_NAMED + 1]
     parts = [first, *(f"{count:,} with {name}" for name, count in named)]
@@ -84,7 +84,7 @@ def total_sentence(names: Sequence[str], cuts: Sequence[Sequence[TermCut]]) -> s
     """Return how many tokens all terms take together, and how many cannot be spelled."""
     parts: list[str] = []
     for name, of_one in list(zip(names, cuts, strict=True))[: _MAX_NAMED + 1]:
-        part = f"{sum(cut.n_tokens for cut in of_one):,} with {in_sentence(name)}"
+        part = f"{sum(cut.n_tokens for cut in of_one):,} with {shelf.in_sentence(name)}"
         if n := sum(not cut.is_spelled for cut in of_one):
             part += f" (which cannot spell {n:,} of them)"
         parts.append(part)

@@ -149,7 +149,14 @@ def _rivals(rows: Sequence[Rival], chosen: int, members: Sequence[Member]) -> No
         if member := pressed("removed"):
             shelf.remove(member.key)
 
-    draw_rivals(rows, chosen=chosen, key=_KEY, on_chosen=choose, on_removed=remove)
+    draw_rivals(
+        rows,
+        own_name=shelf.in_sentence(members[0].name),
+        chosen=chosen,
+        key=_KEY,
+        on_chosen=choose,
+        on_removed=remove,
+    )
 
 
 def judge(
@@ -169,26 +176,32 @@ def judge(
     gains = tuple(
         gain_on(compared.corpus, encoders, comparison, other) for other in range(1, len(members))
     )
-    gain, other = gains[place - 1], members[place].name
+    gain, own_name, other = gains[place - 1], members[0].name, members[place].name
     seen = stored.run.trained_on.share_of(compared.corpus)
-    flatters = seen_sentence("Your tokenizer", seen) if seen else ""
-    missing = no_verdict(gain, where, other, is_placeholder=is_placeholder)
+    flatters = seen_sentence(own_name, seen) if seen else ""
+    missing = no_verdict(gain, where, own_name=own_name, other=other, is_placeholder=is_placeholder)
     if missing is not None:
         sentence, remedy = missing
-        asides = (remedy, flatters, uncovered_words(comparison, other=other, place=place))
+        asides = (
+            remedy,
+            flatters,
+            uncovered_words(comparison, own_name=own_name, other=other, place=place),
+        )
         return Judged(place, gains, sentence, " ".join(filter(None, asides)), has_verdict=False)
     how = None if comparison.blocks is None else comparison.blocks.how
     n = counted(comparison.n_documents, "document")
     documents = f", {n}" if where.endswith(OWN) else ""
     on_text = f"{text_words(where, how)}{documents}"
-    sentence = verdict_sentence(comparison, gain, on_text, other=other, place=place)
+    sentence = verdict_sentence(
+        comparison, gain, on_text, own_name=own_name, other=other, place=place
+    )
     fair = is_fair(comparison, place)
     asides = (
         flatters,
         _on_folders(stored, gain, members, place) if where == HELD_OUT else "",
         CANNOT_TELL if how is not None and how.share_within == 1 else "",
         disagreement(gain) if fair else "",
-        uncovered_words(comparison, other=other, place=place),
+        uncovered_words(comparison, own_name=own_name, other=other, place=place),
     )
     return Judged(place, gains, sentence, " ".join(filter(None, asides)), has_verdict=fair)
 

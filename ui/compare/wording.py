@@ -26,6 +26,7 @@ from bpe_core.comparison import (
 )
 from bpe_core.corpus import MIN_UNITS, WITHOUT_TYPE, HeldOut
 from ui.look import counted, plain_text, share_text
+from ui.tokenizers import shelf
 
 COVERED_BYTES: Final = "Covered bytes per token"
 COVERED_CHARACTERS: Final = "Covered characters per token"
@@ -186,28 +187,34 @@ LANGUAGES: Final = (
 
 
 def verdict_sentence(
-    comparison: Comparison, gain: TokenSaving, on_text: str, *, other: str = "GPT-2", place: int = 1
+    comparison: Comparison,
+    gain: TokenSaving,
+    on_text: str,
+    *,
+    own_name: str,
+    other: str = "GPT-2",
+    place: int = 1,
 ) -> Sentence:
     """Return a sentence on the first tokenizer against another, as pieces of text and boldness.
 
     It has the interval of `gain`, which must be of the same two, and a second sentence if the
-    difference is not on words. `on_text` names the text, such as
-    "On held-out text"; `other` is the name of the tokenizer at `place` in the rows, and may come
+    difference is not on words. `on_text` names the text, such as "On held-out text"; `own_name` is
+    the name of the first tokenizer, `other` that of the one at `place` in the rows, and may come
     from a visitor.
     """
-    own, theirs = comparison.rows[0], comparison.rows[place]
-    for metrics, who in ((own, "your tokenizer"), (theirs, other)):
+    first, own, theirs = shelf.in_sentence(own_name), comparison.rows[0], comparison.rows[place]
+    for metrics, who in ((own, first), (theirs, other)):
         if metrics.unknown_bytes:
             lost = f"cannot spell {share_text(metrics.unknown_bytes, metrics.n_bytes)}"
             return [(f"{on_text}, {who} ", False), (lost, True), (" of the text.", False)]
-    for metrics, rival, who in ((own, theirs, "your tokenizer"), (theirs, own, other)):
+    for metrics, rival, who in ((own, theirs, first), (theirs, own, other)):
         if metrics.dropped_bytes and metrics.n_tokens < rival.n_tokens:
             lost = f"leaves out {share_text(metrics.dropped_bytes, metrics.n_bytes)}"
             why = " of the text: its pre-tokenizer drops white space."
             return [(f"{on_text}, {who} ", False), (lost, True), (why, False)]
     whole, n_fewer = gain.whole, theirs.n_tokens - own.n_tokens
     size = f", with {_vocabulary_in_words(comparison.verdict(0, place).vocabulary_ratio)}."
-    needs = f"{on_text}, your tokenizer needs "
+    needs = f"{on_text}, {first} needs "
     if (not n_fewer and not whole.has_interval) or whole.low == whole.high == 0:
         return [(needs, False), ("as many tokens", True), (f" as {other}{size}", False)]
     interval = f" ({whole.interval_words} over {_units(comparison)})" if whole.has_interval else ""
@@ -244,10 +251,13 @@ def strongest(comparison: Comparison) -> int:
     return min(fair or others, key=lambda place: comparison.rows[place].n_tokens)
 
 
-def uncovered_words(comparison: Comparison, *, other: str = "GPT-2", place: int = 1) -> str:
+def uncovered_words(
+    comparison: Comparison, *, own_name: str, other: str = "GPT-2", place: int = 1
+) -> str:
     """Describe the text that is in no token; empty if there is none."""
     sentences: list[str] = []
-    for metrics, who in ((comparison.rows[0], "yours"), (comparison.rows[place], other)):
+    first = shelf.in_sentence(own_name)
+    for metrics, who in ((comparison.rows[0], first), (comparison.rows[place], other)):
         reasons: list[str] = []
         if metrics.unknown_bytes:
             reasons.append(f"{counted(metrics.unknown_bytes, 'byte')} that its alphabet lacks")
@@ -338,11 +348,11 @@ def disagreement(gain: TokenSaving) -> str:
 
 
 def no_verdict(
-    gain: TokenSaving, where: str, other: str, *, is_placeholder: bool
+    gain: TokenSaving, where: str, *, own_name: str, other: str, is_placeholder: bool
 ) -> tuple[Sentence, str] | None:
     """Return both counts, why there is no verdict, and what to do; None if there is enough text.
 
-    `other` is the name of the other tokenizer, and may come from a visitor.
+    `own_name` and `other` are the names of the two; `other` may come from a visitor.
     """
     if is_placeholder:
         why = ": the text is only an example."
@@ -352,7 +362,7 @@ def no_verdict(
     own, theirs = gain.whole.own, gain.whole.theirs
     sentence = [
         ("No verdict yet", True),
-        (f": on {where} your tokenizer needs ", False),
+        (f": on {where} {shelf.in_sentence(own_name)} needs ", False),
         (counted(own, "token"), True),
         (f" and {other} ", False),
         (f"{theirs:,}", True),

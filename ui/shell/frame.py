@@ -85,7 +85,7 @@ def run_page(page: StreamlitPage) -> None:
         with top:
             st.error(
                 f"{message} Your runs are kept. Try again, open another page, or start over with "
-                "the sample run."
+                "the example run."
             )
             with st.container(horizontal=True):
                 st.button("Try again", key="try_again")
@@ -131,8 +131,8 @@ def show_page(
         own = newest_own()
         if stored.id == SAMPLE_RUN_ID and own is not None:
             st.markdown(
-                ":gray[:small[This page shows the example run, also where it says “your "
-                f"tokenizer”. Choose your own, {plain_markdown(own.title, 60)}, under Run.]]"
+                ":gray[:small[This page shows the example run. Choose your own, "
+                f"{plain_markdown(own.title, 60)}, under Run.]]"
             )
         with errors_shown():
             draw(stored)

@@ -97,7 +97,7 @@ def shown_instead(stored: StoredRun | None) -> str:
     """Return the end of an error: which run is shown instead of the address's own."""
     if stored is None:
         return ""
-    which = "The sample run" if stored.id == SAMPLE_RUN_ID else "The run that was open"
+    which = "The example run" if stored.id == SAMPLE_RUN_ID else "The run that was open"
     return f" {which} is shown instead."
 
 

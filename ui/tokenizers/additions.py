@@ -48,7 +48,6 @@ _FROM_FILE = "as in the file"
 _UPLOAD_KEY = "add_upload_"
 _WIDTH_OF_ADDITIONS = 440
 
-YOURS: Final = "Your tokenizer"
 GPT2: Final = "GPT-2"
 
 
@@ -169,7 +168,9 @@ def _read_key(text: str, stored: StoredRun, on_shelf: Sequence[str]) -> str:
     run_id = parse_run_address(text)
     key = shelf.run_key(run_id)
     if run_id == stored.id:
-        raise RunAddressError("This is the open run. It is on the shelf as “Your tokenizer”.")
+        raise RunAddressError(
+            f"This is the open run. It is on the shelf as “{shelf.own_name(stored)}”."
+        )
     if key in on_shelf:
         raise RunAddressError("This run is already on the shelf.")
     load_run(run_id)
@@ -317,5 +318,5 @@ def _known_members(stored: StoredRun) -> dict[str, Member]:
     every = shelf.members(stored)
     others = [member for member in every if member.key not in (shelf.OWN, shelf.GPT2)]
     found = [every[0], Member(shelf.GPT2, GPT2, gpt2(), shelf.GPT2_NOTE), *others]
-    names = shelf.distinct([YOURS, GPT2, *(member.name for member in others)])
+    names = shelf.distinct([every[0].name, GPT2, *(member.name for member in others)])
     return {name: replace(member, name=name) for name, member in zip(names, found, strict=True)}

@@ -33,6 +33,7 @@ from ui.host import cached
 from ui.look import plain_text
 from ui.shell import counted_as_kept, workspace
 from ui.storage import (
+    SAMPLE_RUN_ID,
     BaseName,
     StoredRun,
     keep_tokenizer,
@@ -53,6 +54,8 @@ from ui.tokenizers.by_name import (
 )
 
 OWN: Final = "own"
+YOURS: Final = "Your tokenizer"
+EXAMPLE: Final = "The example"
 GPT2: Final = "gpt2"
 FIRST_SHELF: Final = (GPT2,)
 GPT2_NOTE: Final = "OpenAI’s files, byte for byte"
@@ -117,7 +120,7 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
     One that must be fetched first stays there, for `missing_keys`.
     """
     end_downloads(_replace, _note)
-    found = [Member(OWN, "Your tokenizer", stored.run.tokenizer, stored.title)]
+    found = [Member(OWN, own_name(stored), stored.run.tokenizer, stored.title)]
     problems: list[str] = []
     kept: list[str] = []
     for key in wanted_keys():
@@ -143,6 +146,20 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
     workspace.set_query(**{"with": None if is_first else ",".join(kept) or _NOTHING})
     names = distinct([member.name for member in found])
     return tuple(replace(member, name=name) for member, name in zip(found, names, strict=True))
+
+
+def own_name(stored: StoredRun) -> str:
+    """Return the name of a run's own tokenizer, which is nobody's own in the example."""
+    return EXAMPLE if stored.id == SAMPLE_RUN_ID else YOURS
+
+
+def in_sentence(name: str) -> str:
+    """Return a tokenizer's name as it stands within a sentence.
+
+    >>> in_sentence("Your tokenizer"), in_sentence("The example"), in_sentence("The Pile")
+    ('your tokenizer', 'the example', 'The Pile')
+    """
+    return name[0].lower() + name[1:] if name in (YOURS, EXAMPLE) else name
 
 
 def missing_keys() -> tuple[str, ...]:

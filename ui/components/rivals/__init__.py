@@ -37,6 +37,7 @@ class Rival:
 def draw_rivals(
     rows: Sequence[Rival],
     *,
+    own_name: str,
     chosen: int,
     key: str,
     on_chosen: Callable[[], None],
@@ -44,12 +45,13 @@ def draw_rivals(
 ) -> None:
     """Draw a row for each; the name of each is a button that chooses it.
 
+    `own_name` is the tokenizer that needs fewer tokens or more, as it stands within a sentence;
     `chosen` is the place of the one that the verdict names. The callbacks are called before the
     page reruns, with the place in the component's value `against` or `removed`.
     """
     _draw(
         key=key,
-        data={"rows": [asdict(row) for row in rows], "chosen": chosen},
+        data={"rows": [asdict(row) for row in rows], "name": own_name, "chosen": chosen},
         on_against_change=on_chosen,
         on_removed_change=on_removed,
     )

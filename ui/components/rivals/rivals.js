@@ -1,4 +1,4 @@
-// A row for each other tokenizer: its size and tokens, and how many fewer yours needs, with an interval.
+// A row for each other tokenizer: its size and tokens, and how many fewer the first one needs, with an interval.
 
 import { seriesColour } from "../shared/colours.js";
 import { addButton, addPart } from "../shared/elements.js";
@@ -8,11 +8,11 @@ import { positions, makeScale } from "./scale.js";
 /** @import { Component } from "../shared/component.js"
     @import { Rival } from "./scale.js" */
 
-/** @param {Component<{ rows: Rival[], chosen: number }>} component */
+/** @param {Component<{ rows: Rival[], name: string, chosen: number }>} component */
 export default function mountRivals({ data, parentElement, setTriggerValue }) {
   parentElement.querySelector(".rivals")?.remove();
   const table = addPart(parentElement, "table", "rivals");
-  table.setAttribute("aria-label", "Your tokenizer against each other one");
+  table.setAttribute("aria-label", `Other tokenizers against ${data.name}`);
   const heads = addPart(addPart(table, "thead", ""), "tr", "");
   for (const [name, kind] of [["against", ""], ["vocabulary", "number wide"], ["tokens", "number"]]) {
     addPart(heads, "th", kind, name).scope = "col";
@@ -21,7 +21,7 @@ export default function mountRivals({ data, parentElement, setTriggerValue }) {
   ends.scope = "col";
   addPart(ends, "span", "", "more ←");
   addPart(ends, "span", "", "→ fewer");
-  addPart(heads, "th", "", "yours needs").scope = "col";
+  addPart(heads, "th", "", `${data.name} needs`).scope = "col";
   addPart(heads, "td", "last", "");
   const body = addPart(table, "tbody", "");
   const scale = makeScale(data.rows);
