@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from bpe_core.comparison import TextPart, compare, compute_gain, unseen_share
+from bpe_core.comparison import Newness, TextPart, compare
 from bpe_core.corpus import Corpus, rest, sample_spans
 from bpe_core.formats import open_encoder
 from bpe_core.runs import train
@@ -75,9 +75,10 @@ def judge(
 ) -> tuple[TextPart, float, float]:
     """Return the figure on held-out text, the true one, and the share of held-out words unseen."""
     run = train(training, CONFIG)
-    part = compute_gain(compare(held_out, [run.tokenizer, other])).whole
+    part = compare(held_out, [run.tokenizer, other]).gain().whole
     truth = compare(new, [run.tokenizer, other]).verdict().percent_fewer_tokens
-    return part, truth, unseen_share(run.pretokens, held_out, CONFIG.pretokenizer)
+    newness = Newness.measure(run.pretokens, held_out, CONFIG.pretokenizer)
+    return part, truth, newness.unseen
 
 
 def lines_apart(corpus: Corpus, seed: int) -> tuple[Corpus, Corpus]:

@@ -399,7 +399,7 @@ def _write(
 ) -> None:
     """Write the adapted tokenizer and the rows; report what was gained, on stderr and as JSON."""
     from bpe_core.adapting import count_with_missing
-    from bpe_core.comparison import measure_difference
+    from bpe_core.comparison import compare
 
     written = request.write(adapted, opened.base)
     file, to_compare = write_beside(opened.text, opened.trained_on, request.out, request.base)
@@ -420,7 +420,8 @@ def _write(
     held_out: dict[str, Any] | None = None
     if opened.test is not None and opened.test.n_bytes:
         before, after = (count_with_missing(each, opened.test) for each in both)
-        whole, how_sure = measure_difference(opened.test, adapted.tokenizer, adapted.base)
+        compared = compare(opened.test, [adapted.tokenizer, adapted.base])
+        whole, how_sure = compared.gain().whole, compared.interval_words
         told += f" Held-out text takes {change_words(before, after)}"
         told += f"{how_sure.in_brackets}. {how_sure.method}" if before != after else "."
         gain = {"n_base_tokens": before, "n_tokens": after, **describe_gain(whole)}

@@ -67,9 +67,7 @@ def compare(
     """
     from bpe_core.comparison import compare as compare_tokenizers
     from bpe_core.comparison import (
-        compute_gain,
         distinct_ends,
-        trained_on_words,
     )
     from bpe_core.formats import find_note
     from bpe_core.tokenizer import NamedEncoder
@@ -90,7 +88,7 @@ def compare(
         found = compare_tokenizers(
             corpus, encoders, lambda done, of: bool(bar.show("Comparing", done, of))
         )
-    gains = [compute_gain(found, 0, place) for place in range(1, len(names))]
+    gains = [found.gain(0, place) for place in range(1, len(names))]
     if as_json:
         figures = found.to_dict()
         named = zip(tokenizers, figures["rows"], strict=True)
@@ -102,7 +100,7 @@ def compare(
         print_json({**figures, "held_out": describe_held_out(corpus)})
         return
     rows = found.rows
-    for sentence in trained_on_words(found):
+    for sentence in found.trained_on_words:
         click.echo(sentence)
     click.echo(f"documents {found.n_documents:,}, bytes {found.n_bytes:,}, words {found.n_words:,}")
     table = [
@@ -274,12 +272,10 @@ def _per_token(rows: Sequence[TokenizerMetrics]) -> list[tuple[str, ...]]:
 
 def _difference(gain: TokenSaving, own: str, other: str) -> str:
     """Return how many fewer or more tokens the first needs, or what a verdict lacks."""
-    from bpe_core.comparison import MIN_TOKENS
-
     whole = gain.whole
-    if min(whole.own, whole.theirs) < MIN_TOKENS:
+    if not gain.has_enough_text:
         return (
-            f"{own} against {other}: too little text for a verdict, which needs {MIN_TOKENS} "
+            f"{own} against {other}: too little text for a verdict, which needs {gain.MIN_TOKENS} "
             "tokens of each. Give more text."
         )
     interval = f" ({whole.interval_words})" if whole.has_interval else ""

@@ -463,15 +463,13 @@ class Sources(Stretches):
 
     def _split(self, corpus: Corpus) -> tuple[Corpus, Corpus]:
         """Divide the text, and report on stderr what was held out."""
-        from bpe_core.comparison import flattery, unit_noun
-
         training, test = corpus.split(self.held_out, self.seed, self.held_out_by)
         how = test.how
         if how is None or not test.n_bytes:
             click.echo("Too little text to hold any back.", err=True)
             return training, test
-        noun = unit_noun(how, how.n_units)
-        said = f"Held out: {counted(test.n_bytes, 'byte')}, {how.n_units:,} {noun}. {flattery(how)}"
+        noun = how.noun(how.n_units)
+        said = f"Held out: {counted(test.n_bytes, 'byte')}, {how.n_units:,} {noun}. {how.flattery}"
         click.echo(said.rstrip(), err=True)
         return training, test
 

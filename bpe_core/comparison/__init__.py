@@ -19,13 +19,11 @@ from bpe_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from bpe_core.comparison.comparison import (
         Comparison,
-        ShouldStop,
+        IntervalWords,
         Stretches,
-        combine,
         compare,
         differing_columns,
         distinct_ends,
-        measure_on,
         numbered,
     )
     from bpe_core.comparison.costs import (
@@ -37,21 +35,10 @@ if TYPE_CHECKING:
         embedding_rows,
     )
     from bpe_core.comparison.intervals import (
-        MIN_POINTS,
-        MIN_TOKENS,
-        OTHER_SCRIPTS,
-        POINTS_APART,
-        SEED,
         Division,
-        IntervalWords,
         TextPart,
         TokenSaving,
-        compute_gain,
-        describe_interval,
-        measure_difference,
-        seen_sentence,
         signed,
-        trained_on_words,
     )
     from bpe_core.comparison.languages import (
         LanguageCosts,
@@ -89,16 +76,8 @@ if TYPE_CHECKING:
         terms_by_loss,
     )
     from bpe_core.comparison.units import (
-        N_RESAMPLES,
         Blocks,
         Newness,
-        divide_units,
-        division_words,
-        flattery,
-        measure_newness,
-        split_by_folder,
-        unit_noun,
-        unseen_share,
     )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

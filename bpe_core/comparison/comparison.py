@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import CancelledError
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole, counted, describe, is_a, several
-from bpe_core.comparison.measurement import BlockCounts, Measured, Measuring, TokenizerMetrics
+from bpe_core.comparison.intervals import TokenSaving, compute_gain
+from bpe_core.comparison.measurement import (
+    BlockCounts,
+    Measured,
+    Measuring,
+    ShouldStop,
+    TokenizerMetrics,
+    measure_together,
+)
 from bpe_core.comparison.text_map import TextMap
-from bpe_core.comparison.units import Blocks, divide_units
-from bpe_core.corpus import Corpus, to_corpus
+from bpe_core.comparison.units import Blocks
+from bpe_core.corpus import Corpus, percent, to_corpus
 from bpe_core.errors import (
     ArgumentTypeError,
     ConfigError,
@@ -34,10 +41,6 @@ from bpe_core.unicode import WORD, byte_offsets, classify, code_points
 
 if TYPE_CHECKING:
     from bpe_core.view import View
-
-
-ShouldStop = Callable[[int, int], bool]
-"""Called with the work done and its total; returns True to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +81,7 @@ class Comparison:
     disagreements: tuple[tuple[Disagreement, ...], ...] = field(default=(), repr=False)
     """The first tokenizer against each of the others, if a text was compared."""
     blocks: Blocks | None = field(default=None, repr=False, compare=False)
-    """The blocks and units of the corpus, over which `intervals.compute_gain` draws the
-    intervals."""
+    """The blocks and units of the corpus, over which `gain` draws the intervals."""
     by_block: tuple[BlockCounts, ...] = field(default=(), repr=False, compare=False)
     """Each tokenizer's tokens in those blocks."""
     text: str = field(default="", repr=False, compare=False)
@@ -151,8 +153,7 @@ class Comparison:
         >>> round(verdict.percent_fewer_tokens), verdict.share_of_words_whole
         (79, (1.0, 0.0))
         """
-        for place in (first, second):
-            check_whole("the index of a tokenizer", place, 0, len(self.rows) - 1, OutOfRangeError)
+        self._check_places(first, second)
         a, b = self.rows[first], self.rows[second]
         return Verdict(
             percent_fewer_tokens=(
@@ -164,6 +165,121 @@ class Comparison:
             fewer_white_space_tokens=b.kinds.white_space - a.kinds.white_space,
             share_of_words_whole=(a.share_of_words_whole, b.share_of_words_whole),
         )
+
+    def gain(self, first: int = 0, second: int = 1) -> TokenSaving:
+        """Return the tokens that one tokenizer saves against another, with intervals and by part.
+
+        Raises OutOfRangeError for an invalid index, and ConfigError for a comparison made without
+        `compare`.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> comparison = compare("the bare bytes\\n" * 200, [gpt2(), gpt2().truncated(0)])
+        >>> gain = comparison.gain()
+        >>> gain.whole.own, gain.whole.theirs, round(gain.whole.percent_fewer, 1)
+        (800, 3000, 73.3)
+        >>> [(part.name, part.own, part.theirs) for part in dict(gain.divisions)["kind"]]
+        [('words', 600, 2400), ('white space', 200, 600)]
+        """
+        self._check_places(first, second)
+        if self.blocks is None:
+            raise ConfigError(
+                f"Expected a comparison made by `compare`, got {describe(self)} without blocks."
+            )
+        return compute_gain(self.blocks, self.by_block[first], self.by_block[second])
+
+    @property
+    def interval_words(self) -> IntervalWords:
+        """How sure the difference between the first two tokenizers is.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> texts = [f"the bare bytes {n}\\n" for n in range(20)]
+        >>> compare(texts, [gpt2(), gpt2().truncated(0)]).interval_words.interval
+        '95% interval 71.0–71.8%'
+        >>> compare("the bare bytes", [gpt2(), gpt2().truncated(0)]).interval_words.method
+        'No interval: it takes 20 documents, and there is 1.'
+        """
+        method = "" if self.blocks is None else self.blocks.method
+        return IntervalWords(self.gain().whole.interval_words, method)
+
+    @property
+    def trained_on_words(self) -> list[str]:
+        """A sentence for each tokenizer whose training saw the text that was compared.
+
+        >>> from bpe_core.runs import train
+        >>> compare("hug hugs", [train(["hug hugs"], vocab_size=258), "gpt2"]).trained_on_words
+        ['Tokenizer 1 was trained on this text: its figures are better here than on new text.']
+        """
+        each = zip(self.names, self.shares_trained_on, strict=True)
+        return [self.seen_sentence(name, share) for name, share in each if share]
+
+    @staticmethod
+    def seen_sentence(name: str, share: float) -> str:
+        """Return a sentence on a tokenizer whose training saw this share of a text.
+
+        >>> Comparison.seen_sentence("mine.json", 0.8)
+        'mine.json was trained on 80% of this text: its figures are better here than on new text.'
+        """
+        of = "" if share == 1 else f"{percent(share)} of "
+        return f"{name} was trained on {of}this text: its figures are better here than on new text."
+
+    def _check_places(self, *places: int) -> None:
+        for place in places:
+            check_whole("the index of a tokenizer", place, 0, len(self.rows) - 1, OutOfRangeError)
+
+    @classmethod
+    def combine(
+        cls,
+        corpus: Corpus,
+        encoders: Sequence[Encoder],
+        measured: Sequence[Measured],
+        blocks: Blocks,
+    ) -> Self:
+        """Compare tokenizers, each measured on the corpus by `Measured.of`.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> corpus, encoders = Corpus.from_text("the bare bytes"), [gpt2(), gpt2().truncated(0)]
+        >>> blocks = Blocks.of(corpus)
+        >>> measured = [Measured.of(corpus, encoder, blocks) for encoder in encoders]
+        >>> Comparison.combine(corpus, encoders, measured, blocks) == compare(corpus, encoders)
+        True
+        """
+        overlap = vocabulary_overlap([_ordinary_tokens(encoder) for encoder in encoders])
+        each_one = zip(measured, overlap.exclusive, encoders, strict=True)
+        rows = tuple(one.metrics_among(exclusive, encoder) for one, exclusive, encoder in each_one)
+        return cls(
+            rows=rows,
+            n_documents=corpus.n_sources,
+            n_bytes=corpus.n_bytes,
+            n_characters=corpus.n_characters,
+            n_words=rows[0].words.n_words,
+            n_shared=len(overlap.shared),
+            names=tuple(f"Tokenizer {number}" for number in range(1, len(encoders) + 1)),
+            shares_trained_on=(None,) * len(encoders),
+            blocks=blocks,
+            by_block=tuple(one.by_block for one in measured),
+        )
+
+
+class IntervalWords(NamedTuple):
+    """How sure it is that one tokenizer needs fewer tokens than another, or more.
+
+    Both are empty if it was not measured.
+    """
+
+    interval: str = ""
+    """As in `TextPart.interval_words`."""
+    method: str = ""
+    """As in `Blocks.method`."""
+
+    @classmethod
+    def measure(cls, corpus: Corpus, own: Encoder, theirs: Encoder) -> IntervalWords:
+        """Measure how sure the difference between two tokenizers is on a text."""
+        return compare(corpus, [own, theirs]).interval_words
+
+    @property
+    def in_brackets(self) -> str:
+        """The interval in brackets after a space; empty without one."""
+        return f" ({self.interval})" if self.interval else ""
 
 
 def compare(
@@ -214,14 +330,14 @@ def compare(
         raise EmptyCorpusError(
             "There is no text to compare tokenizers on. Give at least one character."
         )
-    blocks = divide_units(corpus)
+    blocks = Blocks.of(corpus)
     # Most tokenizers get the same pieces of text, in turn.
     map_text = lru_cache(2)(TextMap)
     measurings = [
         Measuring(corpus, encoder, blocks=blocks, map_text=map_text) for encoder in encoders
     ]
-    _measure_together(measurings, corpus.n_bytes, should_stop)
-    found = combine(corpus, encoders, [each.measured() for each in measurings], blocks)
+    measure_together(measurings, corpus.n_bytes, should_stop)
+    found = Comparison.combine(corpus, encoders, [each.measured() for each in measurings], blocks)
     shares = (each.trained_on and each.trained_on.share_of(corpus) for each in named)
     found = replace(
         found, names=tuple(each.name for each in named), shares_trained_on=tuple(shares)
@@ -237,65 +353,6 @@ def compare(
         text=text,
         encoders=tuple(named),
     )
-
-
-def measure_on(
-    corpus: Corpus, encoder: Encoder, blocks: Blocks, should_stop: ShouldStop | None = None
-) -> Measured:
-    """Measure one tokenizer on a corpus with text, for `combine`; `should_stop` as for `compare`.
-
-    What it returns does not depend on other tokenizers, so it can be kept.
-    """
-    measuring = Measuring(corpus, encoder, blocks=blocks)
-    _measure_together([measuring], corpus.n_bytes, should_stop)
-    return measuring.measured()
-
-
-def combine(
-    corpus: Corpus, encoders: Sequence[Encoder], measured: Sequence[Measured], blocks: Blocks
-) -> Comparison:
-    """Compare tokenizers, each measured on the corpus by `measure_on`.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> corpus, encoders = Corpus.from_text("the bare bytes"), [gpt2(), gpt2().truncated(0)]
-    >>> blocks = divide_units(corpus)
-    >>> measured = [measure_on(corpus, encoder, blocks) for encoder in encoders]
-    >>> combine(corpus, encoders, measured, blocks) == compare(corpus, encoders)
-    True
-    """
-    overlap = vocabulary_overlap([_ordinary_tokens(encoder) for encoder in encoders])
-    each_one = zip(measured, overlap.exclusive, encoders, strict=True)
-    rows = tuple(one.metrics_among(exclusive, encoder) for one, exclusive, encoder in each_one)
-    return Comparison(
-        rows=rows,
-        n_documents=corpus.n_sources,
-        n_bytes=corpus.n_bytes,
-        n_characters=corpus.n_characters,
-        n_words=rows[0].words.n_words,
-        n_shared=len(overlap.shared),
-        names=tuple(f"Tokenizer {number}" for number in range(1, len(encoders) + 1)),
-        shares_trained_on=(None,) * len(encoders),
-        blocks=blocks,
-        by_block=tuple(one.by_block for one in measured),
-    )
-
-
-def _measure_together(
-    measurings: Sequence[Measuring], n_bytes: int, should_stop: ShouldStop | None
-) -> None:
-    """Take the steps of all measurements in turn, so progress is even; raises CancelledError."""
-    going = dict(enumerate(measuring.steps() for measuring in measurings))
-    done = [0] * len(measurings)
-    while going:
-        if should_stop is not None and should_stop(sum(done) // len(done), n_bytes):
-            raise CancelledError
-        behind = min(going, key=lambda place: done[place])
-        step = next(going[behind], None)
-        if step is None:
-            del going[behind]
-            done[behind] = n_bytes
-        else:
-            done[behind] = step
 
 
 def name_encoders(

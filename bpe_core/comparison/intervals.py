@@ -17,24 +17,14 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.checks import describe
-from bpe_core.comparison.comparison import Comparison, compare
+from bpe_core.comparison.measurement import BlockCounts
 from bpe_core.comparison.text_map import TOKEN_KINDS
-from bpe_core.comparison.units import N_RESAMPLES, Blocks
-from bpe_core.corpus import MIN_UNITS, Corpus, percent
-from bpe_core.errors import ConfigError
-from bpe_core.tokenizer import Encoder
+from bpe_core.comparison.units import Blocks
+from bpe_core.corpus import MIN_UNITS
 from bpe_core.unicode import NO_LETTER, SCRIPT_GROUPS
 
-MIN_TOKENS: Final = 300
-"""With fewer tokens of either tokenizer, the text is too short to judge by."""
-POINTS_APART: Final = 10.0
-"""A part disagrees if its figure differs from the whole's by this many percentage points, or by
-half of the whole's figure if that is less, but by at least `MIN_POINTS`."""
-MIN_POINTS: Final = 3.0
 MIN_SCRIPT_SHARE: Final = 0.01
 """Scripts with a smaller share of all tokens are taken together."""
-OTHER_SCRIPTS: Final = "other scripts"
 CARRIES: Final = 0.75
 """Kinds of tokens carry a difference if they make up this share of what is saved, or of what is
 lost, and words save or lose less than half as much of their own."""
@@ -44,7 +34,6 @@ MIN_SHARE: Final = 0.05
 
 Way = Literal["fewer", "more", "unclear"]
 Division = Literal["kind", "script", "type", "file"]
-SEED: Final = 0
 LEVEL: Final = 0.95
 
 _Columns = tuple[Sequence[str], list[NDArray[np.int64]]]
@@ -104,6 +93,14 @@ class TextPart(NamedTuple):
 class TokenSaving(NamedTuple):
     """The tokens that one tokenizer saves against another on a text."""
 
+    MIN_TOKENS = 300
+    """With fewer tokens of either tokenizer, the text is too short to judge by."""
+    POINTS_APART = 10.0
+    """A part disagrees if its figure differs from the whole's by this many percentage points, or
+    by half of the whole's figure if that is less, but by at least `MIN_POINTS`."""
+    MIN_POINTS = 3.0
+    OTHER_SCRIPTS = "other scripts"
+
     whole: TextPart
     divisions: tuple[tuple[Division, tuple[TextPart, ...]], ...]
     """The parts by kind, script, type and file, without divisions that have only one part."""
@@ -111,7 +108,7 @@ class TokenSaving(NamedTuple):
     @property
     def has_enough_text(self) -> bool:
         """True if there are enough tokens to say who needs fewer of them on this text."""
-        return min(self.whole.own, self.whole.theirs) >= MIN_TOKENS
+        return min(self.whole.own, self.whole.theirs) >= self.MIN_TOKENS
 
     @property
     def disagreeing(self) -> tuple[tuple[Division, TextPart], ...]:
@@ -183,33 +180,14 @@ class Carried(NamedTuple):
     words: TextPart
 
 
-def compute_gain(comparison: Comparison, first: int = 0, second: int = 1) -> TokenSaving:
-    """Return the tokens that one tokenizer saves against another, with intervals and by part.
-
-    Raises OutOfRangeError for an invalid index, and ConfigError for a comparison made without
-    `compare`.
-
-    >>> from bpe_core.comparison import compare
-    >>> from bpe_core.tokenizer import gpt2
-    >>> comparison = compare("the bare bytes\\n" * 200, [gpt2(), gpt2().truncated(0)])
-    >>> gain = compute_gain(comparison)
-    >>> gain.whole.own, gain.whole.theirs, round(gain.whole.percent_fewer, 1)
-    (800, 3000, 73.3)
-    >>> [(part.name, part.own, part.theirs) for part in dict(gain.divisions)["kind"]]
-    [('words', 600, 2400), ('white space', 200, 600)]
-    """
-    comparison.verdict(first, second)
-    blocks = comparison.blocks
-    if blocks is None:
-        raise ConfigError(
-            f"Expected a comparison made by `compare`, got {describe(comparison)} without blocks."
-        )
-    pair = [comparison.by_block[place] for place in (first, second)]
+def compute_gain(blocks: Blocks, own: BlockCounts, theirs: BlockCounts) -> TokenSaving:
+    """Return the tokens that one tokenizer saves against another in the blocks of a corpus."""
+    pair = [own, theirs]
     totals = [counts.kinds.sum(axis=1, keepdims=True) for counts in pair]
     of_whole: _Columns = ["all"], totals
     divisions: list[tuple[Division, _Columns]] = [
         ("kind", (TOKEN_KINDS, [counts.kinds for counts in pair])),
-        ("script", _scripts(*(counts.scripts for counts in pair))),
+        ("script", _scripts(own.scripts, theirs.scripts)),
         ("type", (blocks.types, [_spread(n, blocks.type_of_block, blocks.types) for n in totals])),
         ("file", (blocks.files, [_spread(n, blocks.file_of_block, blocks.files) for n in totals])),
     ]
@@ -261,7 +239,7 @@ def _scripts(own: NDArray[np.int64], theirs: NDArray[np.int64]) -> _Columns:
     frequent = np.flatnonzero(is_frequent)
     if np.count_nonzero(frequent != NO_LETTER) < 2:
         return [], [counts[:, :0] for counts in (own, theirs)]
-    names = [*(SCRIPT_GROUPS[code] for code in frequent.tolist()), OTHER_SCRIPTS]
+    names = [*(SCRIPT_GROUPS[code] for code in frequent.tolist()), TokenSaving.OTHER_SCRIPTS]
     return names, [
         np.column_stack([counts[:, frequent], counts[:, ~is_frequent].sum(axis=1)])
         for counts in (own, theirs)
@@ -275,7 +253,8 @@ def _disagrees(part: TextPart, whole: TextPart) -> bool:
         return False
     if whole.way != "unclear" and part.way not in (whole.way, "unclear"):
         return True
-    apart = min(POINTS_APART, max(MIN_POINTS, abs(whole.percent_fewer) / 2))
+    nearest = max(TokenSaving.MIN_POINTS, abs(whole.percent_fewer) / 2)
+    apart = min(TokenSaving.POINTS_APART, nearest)
     return abs(part.percent_fewer - whole.percent_fewer) >= apart
 
 
@@ -302,7 +281,7 @@ def intervals(
     theirs: NDArray[np.int64] | NDArray[np.float64],
     strata: NDArray[np.int64] | None = None,
     *,
-    n_resamples: int = N_RESAMPLES,
+    n_resamples: int = Blocks.N_RESAMPLES,
 ) -> NDArray[np.float64]:
     """Return the interval of each figure's `percent_fewer`, float64[n_figures, 2].
 
@@ -346,7 +325,7 @@ def intervals(
 def _draws(strata: NDArray[np.int64], n_resamples: int) -> NDArray[np.float64]:
     """Return the weight of each unit in each resample, float64[n_resamples, n_units]."""
     weights = np.empty((n_resamples, len(strata)))
-    generator = np.random.default_rng(SEED)
+    generator = np.random.default_rng(Blocks.SEED)
     for number in np.unique(strata):
         members = np.flatnonzero(strata == number)
         n = len(members)
@@ -375,34 +354,6 @@ class IntervalWords(NamedTuple):
         return f" ({self.interval})" if self.interval else ""
 
 
-def describe_interval(corpus: Corpus, own: Encoder, theirs: Encoder) -> IntervalWords:
-    """Measure how sure the difference between two tokenizers is on a text.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> corpus = Corpus.from_documents([f"the bare bytes {n}\\n" for n in range(20)])
-    >>> describe_interval(corpus, gpt2(), gpt2().truncated(0)).interval
-    '95% interval 71.0–71.8%'
-    """
-    return measure_difference(corpus, own, theirs)[1]
-
-
-def measure_difference(
-    corpus: Corpus, own: Encoder, theirs: Encoder
-) -> tuple[TextPart, IntervalWords]:
-    """Measure the difference between two tokenizers on a text; return it, and how sure it is.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> corpus = Corpus.from_text("the bare bytes")
-    >>> whole, words = measure_difference(corpus, gpt2(), gpt2().truncated(0))
-    >>> whole.own, whole.theirs, words.method
-    (3, 14, 'No interval: it takes 20 documents, and there is 1.')
-    """
-    found = compare(corpus, [own, theirs])
-    whole = compute_gain(found).whole
-    method = "" if found.blocks is None else found.blocks.method
-    return whole, IntervalWords(whole.interval_words, method)
-
-
 def signed(percent_fewer: float, digits: int = 1) -> str:
     """Return a difference with its direction.
 
@@ -410,24 +361,3 @@ def signed(percent_fewer: float, digits: int = 1) -> str:
     ('4.9% fewer', '4.9% more')
     """
     return f"{abs(percent_fewer):,.{digits}f}% {'more' if percent_fewer < 0 else 'fewer'}"
-
-
-def trained_on_words(comparison: Comparison) -> list[str]:
-    """Return a sentence for each tokenizer whose training saw the text that was compared.
-
-    >>> from bpe_core.runs import train
-    >>> trained_on_words(compare("hug hugs", [train(["hug hugs"], vocab_size=258), "gpt2"]))
-    ['Tokenizer 1 was trained on this text: its figures are better here than on new text.']
-    """
-    each = zip(comparison.names, comparison.shares_trained_on, strict=True)
-    return [seen_sentence(name, share) for name, share in each if share]
-
-
-def seen_sentence(name: str, share: float) -> str:
-    """Return a sentence on a tokenizer whose training saw this share of a text.
-
-    >>> seen_sentence("mine.json", 0.8)
-    'mine.json was trained on 80% of this text: its figures are better here than on new text.'
-    """
-    of = "" if share == 1 else f"{percent(share)} of "
-    return f"{name} was trained on {of}this text: its figures are better here than on new text."

@@ -16,8 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import describe, is_a, several
-from bpe_core.comparison.comparison import ShouldStop, name_encoders
-from bpe_core.comparison.measurement import TokenizerMetrics, efficiency_together, measure
+from bpe_core.comparison.comparison import name_encoders
+from bpe_core.comparison.measurement import (
+    ShouldStop,
+    TokenizerMetrics,
+    efficiency_together,
+    measure,
+)
 from bpe_core.corpus import Corpus, ParallelText, decode_text, has_more_cells
 from bpe_core.errors import ArgumentTypeError, ConfigError, CorpusError
 from bpe_core.extras import to_frame

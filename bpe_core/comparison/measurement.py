@@ -9,6 +9,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -29,6 +30,9 @@ from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.tokenizer import Encoder, Trained, find_own, to_encoder
 from bpe_core.unicode import SCRIPT_GROUPS, WHITE_SPACE
+
+ShouldStop = Callable[[int, int], bool]
+"""Called with the work done and its total; returns True to stop."""
 
 _ALPHA: Final = 2.5
 _LARGE_ALPHA: Final = 32
@@ -271,6 +275,22 @@ class Measured(NamedTuple):
     counts: NDArray[np.int64]
     """int64[n]: how often each of them occurs."""
 
+    @classmethod
+    def of(
+        cls,
+        corpus: Corpus,
+        encoder: Encoder,
+        blocks: Blocks,
+        should_stop: ShouldStop | None = None,
+    ) -> Measured:
+        """Measure one tokenizer on a corpus with text; `should_stop` as for `compare`.
+
+        What it returns does not depend on other tokenizers, so it can be kept.
+        """
+        measuring = Measuring(corpus, encoder, blocks=blocks)
+        measure_together([measuring], corpus.n_bytes, should_stop)
+        return measuring.measured()
+
     def metrics_among(self, exclusive: frozenset[bytes], tokenizer: Encoder) -> TokenizerMetrics:
         """Return the figures next to those of tokenizers that lack the `exclusive` tokens."""
         if not exclusive:
@@ -385,6 +405,24 @@ class Measuring:
             self._dropped_bytes += dropped * times
             self._unknown_bytes += (n_bytes - dropped) * times
             yield text_map.n_bytes
+
+
+def measure_together(
+    measurings: Sequence[Measuring], n_bytes: int, should_stop: ShouldStop | None
+) -> None:
+    """Take the steps of all measurements in turn, so progress is even; raises CancelledError."""
+    going = dict(enumerate(measuring.steps() for measuring in measurings))
+    done = [0] * len(measurings)
+    while going:
+        if should_stop is not None and should_stop(sum(done) // len(done), n_bytes):
+            raise CancelledError
+        behind = min(going, key=lambda place: done[place])
+        step = next(going[behind], None)
+        if step is None:
+            del going[behind]
+            done[behind] = n_bytes
+        else:
+            done[behind] = step
 
 
 def measure(corpora: Iterable[Corpus], tokenizer: Encoder) -> list[Measured]:

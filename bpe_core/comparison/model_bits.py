@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from bpe_core.checks import check_whole
 from bpe_core.comparison.intervals import TextPart, intervals, percent_fewer
 from bpe_core.comparison.measurement import IdTable, encoded
-from bpe_core.comparison.units import divide_units
+from bpe_core.comparison.units import Blocks
 from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.errors import ConfigError, EmptyCorpusError
 from bpe_core.kernels import BEGIN, DISCOUNT, MAX_SYMBOL, NgramCounts
@@ -152,7 +152,7 @@ def bits_per_byte(
         model.count(batch.symbols)
     model.finish()
     used = model.used()
-    blocks = divide_units(held_out)
+    blocks = Blocks.of(held_out)
     by_unit = np.zeros(blocks.n_units)
     bytes_by_unit, tokens_by_unit = (np.zeros(blocks.n_units, np.int64) for _ in range(2))
     symbol_counts = np.zeros(len(table.ids) + _FIRST, np.int64)

@@ -4,8 +4,7 @@ A unit is what new text comes in: a document, or whatever was held out together.
 document are alike, so a figure over parts of documents would look more certain than it is. A block
 is what one unit has of one file and type.
 
-How a text was held out and divided is also put into words here, and how new held-out text is: the
-share of its words that training never saw.
+How new held-out text is, is measured here too: the share of its words that training never saw.
 """
 
 from __future__ import annotations
@@ -14,15 +13,14 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple, Self
 
 import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from bpe_core.corpus import MIN_UNITS, Corpus, HeldOut, WhyWithin, file_name, file_type, main_script
+from bpe_core.corpus import MIN_UNITS, Corpus, HeldOut, file_name, file_type, main_script
 from bpe_core.counting import count_pretokens
-from bpe_core.errors import ConfigError
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.types import PretokenCounts
 
@@ -30,15 +28,6 @@ MAX_UNITS: Final = 1_024
 """Small units of one kind are joined until there are about this many."""
 _MAX_NAMES: Final = 12
 """This many of the largest files, and types, are counted by name; the others are taken together."""
-
-N_RESAMPLES: Final = 2_000
-_MAX_NAME: Final = 42
-_WHY_WITHIN: Final[dict[WhyWithin, str]] = {
-    "": "",
-    "few": f", because there are fewer than {MIN_UNITS} documents of its file type and script",
-    "huge": ", because single documents are larger than the part to hold out",
-    "alike": ", because many documents share most of their lines",
-}
 
 _LETTER: Final = regex.compile(r"\p{L}")
 _TIMES_NEWER: Final = 1.25
@@ -48,6 +37,10 @@ _POINTS_NEWER: Final = 0.005
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
     """The blocks of a corpus: which file, type and unit each is of."""
+
+    N_RESAMPLES: ClassVar = 2_000
+    SEED: ClassVar = 0
+    """Of the resamples that intervals are computed from."""
 
     n_blocks: int
     n_units: int
@@ -68,21 +61,82 @@ class Blocks:
     block_of_text: NDArray[np.int64]
     """int64[n]: the block of each document, or of each weighted word."""
 
+    @classmethod
+    def of(cls, corpus: Corpus) -> Self:
+        """Divide a corpus into units and blocks.
+
+        Weighted words are dealt to units in turn, because they have no order.
+
+        >>> corpus = Corpus.from_documents(["a line\\n" * 8, "x = 1"], ["a.txt", "b.py"])
+        >>> blocks = Blocks.of(corpus)
+        >>> blocks.n_units, blocks.types, blocks.type_of_block.tolist()
+        (2, ('.txt', '.py'), [0, 1])
+        """
+        if corpus.word_counts is not None:
+            return cls._dealt(len(corpus.word_counts), corpus.how)
+        sizes: list[int] = []
+        scripts: list[str] = []
+        for text in corpus.documents:  # in one pass, because they may be on disk
+            sizes.append(len(text))
+            scripts.append(main_script(text))
+        files, file_places = _largest([file_name(name) for name in corpus.names], sizes, "files")
+        types, type_places = _largest([file_type(name) for name in corpus.names], sizes, "types")
+        kinds = list(map(_Kind, file_places, type_places, scripts))
+        units, kind_of_unit = _joined(_unit_labels(corpus), kinds, sizes)
+        blocks: dict[tuple[int, int, int], int] = {}
+        block_of_text = [
+            blocks.setdefault((unit, kind.file, kind.type), len(blocks))
+            for unit, kind in zip(units, kinds, strict=True)
+        ]
+        columns = np.array(list(blocks), np.int64).reshape(-1, 3).T
+        return cls(
+            n_blocks=len(blocks),
+            n_units=len(kind_of_unit),
+            n_documents=len(sizes),
+            how=corpus.how,
+            files=files,
+            types=types,
+            file_of_block=columns[1],
+            type_of_block=columns[2],
+            unit_of_block=columns[0],
+            stratum_of_unit=_strata([(kind.type, kind.script) for kind in kind_of_unit]),
+            block_of_text=np.array(block_of_text, np.int64),
+        )
+
+    @classmethod
+    def _dealt(cls, n_words: int, how: HeldOut | None) -> Self:
+        n_units = min(n_words, MAX_UNITS)
+        zeros = np.zeros(n_units, np.int64)
+        return cls(
+            n_blocks=n_units,
+            n_units=n_units,
+            n_documents=0,
+            how=how,
+            files=(),
+            types=(),
+            file_of_block=zeros,
+            type_of_block=zeros,
+            unit_of_block=np.arange(n_units),
+            stratum_of_unit=zeros,
+            block_of_text=np.arange(n_words) % n_units,
+        )
+
     @property
     def method(self) -> str:
         """How the intervals are computed or why there are none, and what flatters."""
-        return f"{self.interval_method} {flattery(self.how)}".rstrip()
+        flatters = "" if self.how is None else self.how.flattery
+        return f"{self.interval_method} {flatters}".rstrip()
 
     @property
     def interval_method(self) -> str:
         """How the intervals are computed, or why there are none."""
         noun = self.noun
         if not self.n_documents:
-            return f"95% intervals over {self.n_units:,} {noun}, {N_RESAMPLES:,} resamples."
+            return f"95% intervals over {self.n_units:,} {noun}, {self.N_RESAMPLES:,} resamples."
         whole = "" if self.how is not None and self.how.share_within else "whole "
         if self.n_units >= MIN_UNITS:
-            method = f"95% intervals over {whole}{noun}, {N_RESAMPLES:,} resamples."
-            return f"{method} {answers_for(self.how)}".rstrip()
+            method = f"95% intervals over {whole}{noun}, {self.N_RESAMPLES:,} resamples."
+            return method if self.how is None else f"{method} {self.how.answers_for}".rstrip()
         there_are = f"there {'is' if self.n_units == 1 else 'are'} {self.n_units}"
         remedy = " Hold out more, or documents." if noun == "folders" else ""
         return f"No interval: it takes {MIN_UNITS} {noun}, and {there_are}.{remedy}"
@@ -90,7 +144,9 @@ class Blocks:
     @property
     def noun(self) -> str:
         """What intervals are over, in the plural."""
-        return unit_noun(self.how, 2) if self.n_documents else "groups of words"
+        if not self.n_documents:
+            return "groups of words"
+        return "documents" if self.how is None else self.how.noun(2)
 
 
 class _Kind(NamedTuple):
@@ -99,47 +155,6 @@ class _Kind(NamedTuple):
     file: int
     type: int
     script: str
-
-
-def divide_units(corpus: Corpus) -> Blocks:
-    """Divide a corpus into units and blocks.
-
-    Weighted words are dealt to units in turn, because they have no order.
-
-    >>> blocks = divide_units(Corpus.from_documents(["a line\\n" * 8, "x = 1"], ["a.txt", "b.py"]))
-    >>> blocks.n_units, blocks.types, blocks.type_of_block.tolist()
-    (2, ('.txt', '.py'), [0, 1])
-    """
-    if corpus.word_counts is not None:
-        return _dealt(len(corpus.word_counts), corpus.how)
-    sizes: list[int] = []
-    scripts: list[str] = []
-    for text in corpus.documents:  # in one pass, because they may be on disk
-        sizes.append(len(text))
-        scripts.append(main_script(text))
-    files, file_places = _largest([file_name(name) for name in corpus.names], sizes, "files")
-    types, type_places = _largest([file_type(name) for name in corpus.names], sizes, "types")
-    kinds = list(map(_Kind, file_places, type_places, scripts))
-    units, kind_of_unit = _joined(_unit_labels(corpus), kinds, sizes)
-    blocks: dict[tuple[int, int, int], int] = {}
-    block_of_text = [
-        blocks.setdefault((unit, kind.file, kind.type), len(blocks))
-        for unit, kind in zip(units, kinds, strict=True)
-    ]
-    columns = np.array(list(blocks), np.int64).reshape(-1, 3).T
-    return Blocks(
-        n_blocks=len(blocks),
-        n_units=len(kind_of_unit),
-        n_documents=len(sizes),
-        how=corpus.how,
-        files=files,
-        types=types,
-        file_of_block=columns[1],
-        type_of_block=columns[2],
-        unit_of_block=columns[0],
-        stratum_of_unit=_strata([(kind.type, kind.script) for kind in kind_of_unit]),
-        block_of_text=np.array(block_of_text, np.int64),
-    )
 
 
 def _unit_labels(corpus: Corpus) -> Sequence[object]:
@@ -188,24 +203,6 @@ def _strata(kinds: Sequence[tuple[int, str]]) -> NDArray[np.int64]:
     return np.unique(strata, return_inverse=True)[1]
 
 
-def _dealt(n_words: int, how: HeldOut | None) -> Blocks:
-    n_units = min(n_words, MAX_UNITS)
-    zeros = np.zeros(n_units, np.int64)
-    return Blocks(
-        n_blocks=n_units,
-        n_units=n_units,
-        n_documents=0,
-        how=how,
-        files=(),
-        types=(),
-        file_of_block=zeros,
-        type_of_block=zeros,
-        unit_of_block=np.arange(n_units),
-        stratum_of_unit=zeros,
-        block_of_text=np.arange(n_words) % n_units,
-    )
-
-
 def _largest(
     names: Sequence[str], lengths: Sequence[int], what: str
 ) -> tuple[tuple[str, ...], list[int]]:
@@ -222,76 +219,6 @@ def _largest(
     return (*named, *others), [place[name] for name in names]
 
 
-def answers_for(how: HeldOut | None) -> str:
-    """Return a sentence on the new text that intervals on a held-out text answer for; may be empty.
-
-    >>> answers_for(HeldOut("folder", n_units=31, share_within=0.0))
-    'They answer for text from new folders, such as other projects or sources.'
-    """
-    if how is None or how.share_within == 1:
-        return ""
-    kind = how.by.partition(":")[0]
-    new = {
-        "document": "new documents from the same places, not for text from other ones",
-        "folder": "text from new folders, such as other projects or sources",
-        "column": f"text with new {unit_noun(how, 2)}",
-        "file": "more text like your own files",
-    }
-    return f"They answer for {new[kind]}." if kind in new else ""
-
-
-def unit_noun(how: HeldOut | None, n: int) -> str:
-    """Return what the units of a text are called, in the singular for one.
-
-    >>> unit_noun(HeldOut("column:author", 3, 0.0), 3)
-    'values of “author”'
-    """
-    kind, _, name = ("document" if how is None else how.by).partition(":")
-    if kind == "column":
-        shown = "".join(c if c.isprintable() else "\ufffd" for c in name[:_MAX_NAME])
-        return f"{'value' if n == 1 else 'values'} of “{shown}”"
-    noun = kind if kind in ("folder", "word") else "document"
-    return noun if n == 1 else f"{noun}s"
-
-
-def division_words(how: HeldOut | None) -> str:
-    """Return a sentence or two on how a text was held out; may be empty.
-
-    >>> division_words(HeldOut("folder", n_units=31, share_within=0.0))
-    'Whole folders are held out of each file type and script, to their share if possible.'
-    >>> division_words(HeldOut("document", n_units=1, share_within=1.0))
-    'The ends of documents are held out. From within documents that training saw: all of the \
-held-out text. This flatters.'
-    """
-    if how is None or how.by == "word":
-        return flattery(how)
-    if how.by == "file":
-        return "The held-out text is your own files; none of the corpus is held out."
-    if how.share_within == 1:
-        return f"The ends of documents are held out. {flattery(how)}"
-    units = unit_noun(how, 2)
-    whole = f"All text with some {units} is" if how.by[:7] == "column:" else f"Whole {units} are"
-    share = "held out of each file type and script, to their share if possible."
-    return f"{whole} {share} {flattery(how)}".rstrip()
-
-
-def flattery(how: HeldOut | None) -> str:
-    """Return a sentence on held-out text from within documents that training saw; may be empty.
-
-    >>> flattery(HeldOut("document", n_units=31, share_within=0.25, why_within="huge"))
-    'From within documents that training saw: 25% of the held-out text, because single documents \
-are larger than the part to hold out. This flatters.'
-    """
-    if how is None or not how.share_within:
-        return ""
-    share = "all" if how.share_within == 1 else f"{how.share_within:.0%}"
-    why = _WHY_WITHIN[how.why_within]
-    return (
-        f"From within documents that training saw: {share} of the held-out text{why}. This "
-        "flatters."
-    )
-
-
 class Newness(NamedTuple):
     """The shares of held-out words that training never saw, from 0 to 1; nan without words."""
 
@@ -299,6 +226,37 @@ class Newness(NamedTuple):
     """Of the text that was held out."""
     unseen_by_folder: float | None
     """Of whole folders, if they are held out instead; None if there are no folders to hold out."""
+
+    @classmethod
+    def measure(
+        cls,
+        training: PretokenCounts,
+        held_out: Corpus,
+        pretokenizer: str,
+        by_folder: tuple[Corpus, Corpus] | None = None,
+    ) -> Self:
+        """Return how new held-out text is, and what whole folders would be.
+
+        `training` are the words of the training text. `by_folder` is the corpus without whole
+        folders, and these folders. Words are pre-tokens with a letter, without the white space
+        around them.
+
+        >>> documents = [f"alpha beta name{n % 5} word{n}\\n" for n in range(500)]
+        >>> corpus = Corpus.from_documents(documents, [f"{n % 5}/{n}.txt" for n in range(500)])
+        >>> text, held_out = corpus.split(0.1)
+        >>> words = count_pretokens(text, get_pretokenizer("whitespace"))
+        >>> folders = corpus.split(0.1, 0, "folder")
+        >>> found = Newness.measure(words, held_out, "whitespace", folders)
+        >>> found.unseen, found.unseen_by_folder, found.depends_on_folder
+        (0.25, 0.5, True)
+        """
+        unseen = _unseen_share(training, held_out, pretokenizer)
+        if by_folder is None:
+            return cls(unseen, None)
+        there, held_out_there = by_folder
+        words = count_pretokens(there, get_pretokenizer(pretokenizer))
+        unseen_there = _unseen_share(words, held_out_there, pretokenizer)
+        return cls(unseen, None if math.isnan(unseen_there) else unseen_there)
 
     @property
     def depends_on_folder(self) -> bool:
@@ -309,59 +267,8 @@ class Newness(NamedTuple):
         )
 
 
-def split_by_folder(corpus: Corpus, share: float, seed: int = 0) -> tuple[Corpus, Corpus] | None:
-    """Return a corpus without whole folders, and these folders; None if it has too few folders.
-
-    Also None if the share is 0, because then a separate text is held out.
-
-    >>> split_by_folder(Corpus.from_text("hug"), 0.1) is None
-    True
-    """
-    if not share:
-        return None
-    try:
-        return corpus.split(share, seed, "folder")
-    except ConfigError:
-        return None
-
-
-def measure_newness(
-    training: PretokenCounts,
-    held_out: Corpus,
-    by_folder: tuple[Corpus, Corpus] | None,
-    pretokenizer: str,
-) -> Newness:
-    """Return how new held-out text is, and what whole folders would be, split by `split_by_folder`.
-
-    `training` are the words of the training text.
-
-    >>> documents = [f"alpha beta name{n % 5} word{n}\\n" for n in range(500)]
-    >>> corpus = Corpus.from_documents(documents, [f"{n % 5}/{n}.txt" for n in range(500)])
-    >>> text, held_out = corpus.split(0.1)
-    >>> words = count_pretokens(text, get_pretokenizer("whitespace"))
-    >>> found = measure_newness(words, held_out, split_by_folder(corpus, 0.1), "whitespace")
-    >>> found.unseen, found.unseen_by_folder, found.depends_on_folder
-    (0.25, 0.5, True)
-    """
-    unseen = unseen_share(training, held_out, pretokenizer)
-    if by_folder is None:
-        return Newness(unseen, None)
-    there, held_out_there = by_folder
-    words = count_pretokens(there, get_pretokenizer(pretokenizer))
-    unseen_there = unseen_share(words, held_out_there, pretokenizer)
-    return Newness(unseen, None if math.isnan(unseen_there) else unseen_there)
-
-
-def unseen_share(training: PretokenCounts, held_out: Corpus, pretokenizer: str) -> float:
-    """Return the share of held-out words, by occurrences, that are not in the training text.
-
-    Words are pre-tokens with a letter, without the white space around them. Returns nan if there
-    are none.
-
-    >>> training = count_pretokens(Corpus.from_text("hug the pug"), get_pretokenizer("gpt2"))
-    >>> unseen_share(training, Corpus.from_text("the mug, a mug, the pug"), "gpt2")
-    0.5
-    """
+def _unseen_share(training: PretokenCounts, held_out: Corpus, pretokenizer: str) -> float:
+    """Return the share of held-out words, by occurrences, that are not in the training text."""
     seen = {word.strip() for word in training.words}
     found = count_pretokens(held_out, get_pretokenizer(pretokenizer))
     n_words = n_unseen = 0

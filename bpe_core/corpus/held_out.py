@@ -73,6 +73,13 @@ class Split:
 WhyWithin = Literal["", "few", "huge", "alike"]
 """Why documents were not held out whole: there are too few, some are too large, or too many share
 most of their lines. Empty if it was asked for, or is not known."""
+_WHY_WITHIN: Final[dict[WhyWithin, str]] = {
+    "": "",
+    "few": f", because there are fewer than {MIN_UNITS} documents of its file type and script",
+    "huge": ", because single documents are larger than the part to hold out",
+    "alike": ", because many documents share most of their lines",
+}
+_MAX_NAME: Final = 42
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,76 @@ class HeldOut:
     """The share of its characters from documents of which training saw the rest, from 0 to 1."""
     why_within: WhyWithin = ""
     """The reason for most of this share."""
+
+    def noun(self, n: int) -> str:
+        """Return what the units are called, in the singular for one.
+
+        >>> HeldOut("column:author", 3, 0.0).noun(3)
+        'values of “author”'
+        """
+        kind, _, name = self.by.partition(":")
+        if kind == "column":
+            shown = "".join(c if c.isprintable() else "\ufffd" for c in name[:_MAX_NAME])
+            return f"{'value' if n == 1 else 'values'} of “{shown}”"
+        noun = kind if kind in ("folder", "word") else "document"
+        return noun if n == 1 else f"{noun}s"
+
+    @property
+    def answers_for(self) -> str:
+        """A sentence on the new text that figures on this text answer for; may be empty.
+
+        >>> HeldOut("folder", n_units=31, share_within=0.0).answers_for
+        'They answer for text from new folders, such as other projects or sources.'
+        """
+        if self.share_within == 1:
+            return ""
+        kind = self.by.partition(":")[0]
+        new = {
+            "document": "new documents from the same places, not for text from other ones",
+            "folder": "text from new folders, such as other projects or sources",
+            "column": f"text with new {self.noun(2)}",
+            "file": "more text like your own files",
+        }
+        return f"They answer for {new[kind]}." if kind in new else ""
+
+    @property
+    def division_words(self) -> str:
+        """A sentence or two on how the text was held out; may be empty.
+
+        >>> HeldOut("folder", n_units=31, share_within=0.0).division_words
+        'Whole folders are held out of each file type and script, to their share if possible.'
+        >>> HeldOut("document", n_units=1, share_within=1.0).division_words
+        'The ends of documents are held out. From within documents that training saw: all of the \
+held-out text. This flatters.'
+        """
+        if self.by == "word":
+            return self.flattery
+        if self.by == "file":
+            return "The held-out text is your own files; none of the corpus is held out."
+        if self.share_within == 1:
+            return f"The ends of documents are held out. {self.flattery}"
+        units = self.noun(2)
+        is_column = self.by.startswith("column:")
+        whole = f"All text with some {units} is" if is_column else f"Whole {units} are"
+        share = "held out of each file type and script, to their share if possible."
+        return f"{whole} {share} {self.flattery}".rstrip()
+
+    @property
+    def flattery(self) -> str:
+        """A sentence on text from within documents that training saw; may be empty.
+
+        >>> HeldOut("document", n_units=31, share_within=0.25, why_within="huge").flattery
+        'From within documents that training saw: 25% of the held-out text, because single \
+documents are larger than the part to hold out. This flatters.'
+        """
+        if not self.share_within:
+            return ""
+        share = "all" if self.share_within == 1 else f"{self.share_within:.0%}"
+        why = _WHY_WITHIN[self.why_within]
+        return (
+            f"From within documents that training saw: {share} of the held-out text{why}. This "
+            "flatters."
+        )
 
 
 class Division(NamedTuple):

@@ -30,7 +30,6 @@ from bpe_core.checks import check_whole, describe, is_a, is_whole, several
 from bpe_core.comparison import (
     Blocks,
     bits_per_byte,
-    divide_units,
     parity,
     read_parallel,
     renyi_efficiency,
@@ -558,7 +557,7 @@ def read_texts(
         training,
         {name: corpus.sha256 for name, corpus in whole.items()},
         held_out,
-        divide_units(held_out),
+        Blocks.of(held_out),
         _sentences(planned),
         [] if separate is None else [*dict.fromkeys(held_out.names)],
     )

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.comparison import compare, compute_gain
+from bpe_core.comparison import compare
 from bpe_core.corpus import load_sample
 from bpe_core.diagnosis import Answer, Witness
 from bpe_core.tokenizer import gpt2, gpt2_golden_result
@@ -45,7 +45,7 @@ def test_the_figures_match_the_core_on_held_out_text(open_app: OpenApp) -> None:
     app = open_app("compare")
     stored = load_run(SAMPLE_RUN_ID)
     comparison = compare(stored.held_out, [stored.run.tokenizer, gpt2()])
-    rows, gain = comparison.rows, compute_gain(comparison)
+    rows, gain = comparison.rows, comparison.gain()
     share = 100 * (1 - rows[0].n_tokens / rows[1].n_tokens)
     said = sentence(app)
     assert f"{abs(share):.1f}%" in said
@@ -246,7 +246,7 @@ def test_the_verdict_is_on_own_files_with_its_interval(open_app: OpenApp) -> Non
     assert not app.error
     corpus = bpe.Corpus.from_documents(list(files.values()), list(files))
     comparison = bpe.compare(corpus, [load_run(SAMPLE_RUN_ID).run.tokenizer, bpe.gpt2()])
-    whole = compute_gain(comparison).whole
+    whole = comparison.gain().whole
     said = sentence(app)
     assert said.startswith("On your own text, 24 documents, the example needs ")
     assert f"{abs(whole.percent_fewer):.1f}%" in said

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.comparison import Blocks, Measured, measure_on
+from bpe_core.comparison import Blocks, Measured
 from bpe_core.corpus import load_sample
 from tests.app.pages import OpenApp, sent_table, sentence
 from tests.app.stored import store
@@ -23,12 +23,13 @@ from ui.compare.compared import COMPARE
 from ui.storage import SAMPLE_RUN_ID, load_run
 from ui.work import TooMuchWorkError, queue
 
+MEASURE = Measured.of
 SAMPLE = 2_000
 TIME_LEFT = re.compile(r"Whole text: .+ of .+, .+ a second, about \d+ (s|min|h) left")
 
 
 class HeldBack:
-    """A `measure_on` that delays whole texts until it is released or cancelled."""
+    """A `Measured.of` that delays whole texts until it is released or cancelled."""
 
     def __init__(self) -> None:
         self.released = Event()
@@ -38,19 +39,19 @@ class HeldBack:
         self, corpus: bpe.Corpus, encoder: bpe.Encoder, blocks: Blocks, should_stop: Any = None
     ) -> Measured:
         if should_stop is None:
-            return measure_on(corpus, encoder, blocks)
+            return MEASURE(corpus, encoder, blocks)
         self.n_whole += 1
         while not self.released.wait(0.01):
             if should_stop(corpus.n_bytes // 4, corpus.n_bytes):
                 raise CancelledError
-        return measure_on(corpus, encoder, blocks, should_stop)
+        return MEASURE(corpus, encoder, blocks, should_stop)
 
 
 @pytest.fixture
 def held_back(monkeypatch: pytest.MonkeyPatch) -> HeldBack:
     """Treat the sample run's held-out text as a long one, and delay its comparison."""
     held_back = HeldBack()
-    monkeypatch.setattr(compared, "measure_on", held_back)
+    monkeypatch.setattr(Measured, "of", held_back)
     monkeypatch.setattr(compared, "SAMPLE_BYTES", SAMPLE)
     monkeypatch.setattr(compared, "_QUICK_BYTES", 0)
     monkeypatch.setattr(compared, "MAX_WAIT", 0.0)

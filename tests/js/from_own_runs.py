@@ -15,7 +15,6 @@ from dataclasses import asdict
 from typing import Any
 
 import bpe_core as bpe
-from bpe_core.comparison import compute_gain
 from bpe_core.corpus import Corpus, HeldOut, decode_text, load_sample
 from bpe_core.errors import BpeError
 from bpe_core.runs import by_heart_sentence, find_opening_step
@@ -118,7 +117,7 @@ def _verdicts(runs: list[bpe.TrainingRun]) -> Iterator[dict[str, Any]]:
         for own, other in pairs:
             corpus = Corpus.from_documents(texts)
             comparison = bpe.compare(corpus, [own, other])
-            gain = compute_gain(comparison)._replace(divisions=())
+            gain = comparison.gain()._replace(divisions=())
             whole = gain.whole
             assert whole.has_interval == (len(texts) > 20)
             counts = [[len(each.encode(text)) for text in texts] for each in (own, other)]

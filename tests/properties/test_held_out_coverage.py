@@ -13,7 +13,7 @@ from statistics import mean
 import pytest
 
 import bpe_core as bpe
-from bpe_core.comparison import TextPart, compute_gain
+from bpe_core.comparison import TextPart
 
 N_CORPORA = 20
 N_SPLITS = 10
@@ -48,7 +48,7 @@ def document(draw: random.Random, own: list[str]) -> str:
 def judge(training: bpe.Corpus, held_out: bpe.Corpus, new: str) -> tuple[TextPart, float]:
     """Return the figure on held-out text, and the true one, on new documents."""
     tokenizer = bpe.train(training, bpe.TrainingConfig(1_000)).tokenizer
-    gain = compute_gain(bpe.compare(held_out, [tokenizer, OTHER]))
+    gain = bpe.compare(held_out, [tokenizer, OTHER]).gain()
     return gain.whole, 100 * (1 - len(tokenizer.encode_to_numpy(new)) / count_others(new))
 
 

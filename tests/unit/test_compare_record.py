@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import bpe_core as bpe
-from bpe_core.comparison import compute_gain
 from bpe_core.corpus import load_sample, parallel_texts
 from bpe_core.tokenizer import gpt2_golden_result
 from tests import foreign_models as models
@@ -40,7 +39,7 @@ CORPUS = bpe.Corpus.from_documents(
 def record_of(corpus: bpe.Corpus) -> dict[str, Any]:
     """Return what a program reads from the file of a comparison on this text."""
     comparison = bpe.compare(corpus, [member.encoder for member in MEMBERS])
-    gains = tuple(compute_gain(comparison, 0, place) for place in (1, 2))
+    gains = tuple(comparison.gain(0, place) for place in (1, 2))
     judged = Judged(
         place=1,
         gains=gains,
@@ -88,7 +87,7 @@ def test_each_difference_has_its_interval_by_part() -> None:
     comparison = bpe.compare(CORPUS, [member.encoder for member in MEMBERS])
     rows = record_of(CORPUS)["differences"]
     for place in (1, 2):
-        gain = compute_gain(comparison, 0, place)
+        gain = comparison.gain(0, place)
         parts = [(by, part) for by, parts in gain.divisions for part in parts]
         name = "third" if place == 2 else HOSTILE.replace("\ud800", "?")
         own = [row for row in rows if row["against"] == name]

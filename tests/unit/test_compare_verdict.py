@@ -14,10 +14,9 @@ import pytest
 import bpe_core
 import bpe_core as bpe
 from bpe_core.comparison import (
+    Blocks,
     TextPart,
     TokenSaving,
-    compute_gain,
-    divide_units,
 )
 from bpe_core.corpus import HeldOut
 from ui.compare.comparison_charts import part_dots
@@ -50,9 +49,7 @@ def words(sentence: list[tuple[str, bool]]) -> str:
 
 def said(comparison: bpe.Comparison) -> str:
     return words(
-        verdict_sentence(
-            comparison, compute_gain(comparison), "On your text", own_name="Your tokenizer"
-        )
+        verdict_sentence(comparison, comparison.gain(), "On your text", own_name="Your tokenizer")
     )
 
 
@@ -80,13 +77,13 @@ def test_a_figure_on_one_text_is_said_without_an_interval(small: bpe.Tokenizer) 
 def test_a_gain_is_said_with_its_share(small: bpe.Tokenizer) -> None:
     comparison = bpe.compare(several(CODE), [small, bpe.gpt2()])
     sentence = verdict_sentence(
-        comparison, compute_gain(comparison), "On held-out text", own_name="The example"
+        comparison, comparison.gain(), "On held-out text", own_name="The example"
     )
     share = comparison.verdict().percent_fewer_tokens
     assert share > 1
     assert f"On held-out text, the example needs {share:.1f}% fewer tokens" in words(sentence)
     assert [bold for _, bold in sentence[:3]] == [False, True, False]
-    whole = compute_gain(comparison).whole
+    whole = comparison.gain().whole
     interval = f"95% interval {whole.low:.1f}–{whole.high:.1f}% over documents"
     assert f"GPT-2 ({interval}), with" in words(sentence)
 
@@ -105,7 +102,7 @@ def test_the_strongest_other_has_the_fewest_tokens_and_leaves_nothing_out(
 
 def test_each_other_tokenizer_has_a_row_with_its_figure_and_interval(small: bpe.Tokenizer) -> None:
     comparison = bpe.compare(several(PROSE), [small, bpe.gpt2().truncated(0), bpe.gpt2()])
-    gains = [compute_gain(comparison, 0, place) for place in (1, 2)]
+    gains = [comparison.gain(0, place) for place in (1, 2)]
     shelf = members(
         small, bpe.gpt2().truncated(0), bpe.gpt2(), names=("Yours", "<b>bytes</b>", "GPT-2")
     )
@@ -117,7 +114,7 @@ def test_each_other_tokenizer_has_a_row_with_its_figure_and_interval(small: bpe.
     assert rows[1].percent == gains[0].whole.percent_fewer > 0
     assert rows[0].tokens == f"{comparison.rows[2].n_tokens:,}"
     one_text = bpe.compare(bpe.Corpus.from_text(PROSE), [small, bpe.gpt2()])
-    (row,) = rival_rows(members(small, bpe.gpt2()), one_text, [compute_gain(one_text)])
+    (row,) = rival_rows(members(small, bpe.gpt2()), one_text, [one_text.gain()])
     assert (row.low, row.high, row.interval) == (None, None, "")
     assert row.percent is not None
     assert [each.tokens for each in rival_rows(shelf)] == ["", ""]
@@ -128,7 +125,7 @@ def test_a_tokenizer_that_needs_as_many_tokens_everywhere_has_no_direction(
 ) -> None:
     for corpus in (several(PROSE), bpe.Corpus.from_text(PROSE)):
         same = bpe.compare(corpus, [small, small])
-        (row,) = rival_rows(members(small, small), same, [compute_gain(same)])
+        (row,) = rival_rows(members(small, small), same, [same.gain()])
         assert (row.figure, row.interval) == ("as many", "")
 
 
@@ -226,7 +223,7 @@ def test_an_interval_over_zero_is_no_clear_difference() -> None:
         for n, pair in ((0, b"aa"), (1, b"bb"))
     )
     comparison = bpe.compare(bpe.Corpus.from_documents([*lines, "aa\n"]), [one, two])
-    assert compute_gain(comparison).whole.way == "unclear"
+    assert comparison.gain().whole.way == "unclear"
     sentence = said(comparison)
     assert "your tokenizer needs about as many tokens as GPT-2: " in sentence
     interval = r"95% interval from [0-9.]+% more to [0-9.]+% fewer over documents"
@@ -294,9 +291,7 @@ def test_what_a_difference_is_on_is_said_if_it_is_not_words(
 
 
 def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
-    long = compute_gain(
-        bpe.compare(bpe.Corpus.from_text(PROSE), [bpe.gpt2(), bpe.gpt2().truncated(99)])
-    )
+    long = bpe.compare(bpe.Corpus.from_text(PROSE), [bpe.gpt2(), bpe.gpt2().truncated(99)]).gain()
     assert (
         no_verdict(
             long, "your text", own_name="Your tokenizer", other="GPT-2", is_placeholder=False
@@ -308,9 +303,9 @@ def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
     )
     assert found is not None
     assert words(found[0]).startswith("No verdict yet: the text is only an example.")
-    short = compute_gain(
-        bpe.compare(bpe.Corpus.from_text("hug " * 20), [bpe.gpt2(), bpe.gpt2().truncated(99)])
-    )
+    short = bpe.compare(
+        bpe.Corpus.from_text("hug " * 20), [bpe.gpt2(), bpe.gpt2().truncated(99)]
+    ).gain()
     found = no_verdict(
         short, "your text", own_name="Your tokenizer", other="other.json", is_placeholder=False
     )
@@ -332,24 +327,24 @@ def test_there_is_no_verdict_on_a_placeholder_or_a_short_text() -> None:
 def test_the_method_is_said_with_what_was_held_out() -> None:
     texts = [f"{n} {PROSE}" for n in range(200)]
     corpus = bpe.Corpus.from_documents(texts, [f"{n // 2}/{n}.txt" for n in range(200)])
-    told = divide_units(corpus.split(0.2, by="document")[1]).method
+    told = Blocks.of(corpus.split(0.2, by="document")[1]).method
     assert told == (
         "95% intervals over whole documents, 2,000 resamples. They answer for new documents from "
         "the same places, not for text from other ones."
     )
-    told = divide_units(corpus.split(0.3, by="folder")[1]).method
+    told = Blocks.of(corpus.split(0.3, by="folder")[1]).method
     assert told == (
         "95% intervals over whole folders, 2,000 resamples. They answer for text from new folders, "
         "such as other projects or sources."
     )
-    told = divide_units(bpe.Corpus.from_text(PROSE * 99).split(0.2)[1]).method
+    told = Blocks.of(bpe.Corpus.from_text(PROSE * 99).split(0.2)[1]).method
     assert told == (
         "No interval: it takes 20 documents, and there is 1. From within documents that training "
         "saw: all of the held-out text, because there are fewer than 20 documents of its file type "
         "and script. This flatters."
     )
     counts = bpe.Corpus.from_word_counts({"hug": 3, "ugg": 4})
-    assert "2 groups of words" in divide_units(counts).method
+    assert "2 groups of words" in Blocks.of(counts).method
 
 
 @pytest.mark.parametrize(
@@ -376,7 +371,7 @@ def test_the_parts_as_csv_are_the_cores_and_run_no_formula() -> None:
     )
     encoders = [bpe.gpt2(), bpe.gpt2().truncated(99), bpe.gpt2().truncated(9)]
     comparison = bpe.compare(corpus, encoders)
-    gains = [compute_gain(comparison, 0, place) for place in (1, 2)]
+    gains = [comparison.gain(0, place) for place in (1, 2)]
     shelf = members(*encoders, names=("Yours", "@two", "three"))
     written = differences_csv(gains, shelf, "ab").decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(written)))
@@ -392,7 +387,7 @@ def test_the_parts_as_csv_are_the_cores_and_run_no_formula() -> None:
 
 def test_the_chart_holds_the_figures_and_no_name_as_markup() -> None:
     corpus = bpe.Corpus.from_documents([PROSE, CODE], ["<b>x</b>", "b.py"])
-    gain = compute_gain(bpe.compare(corpus, [bpe.gpt2(), bpe.gpt2().truncated(99)]))
+    gain = bpe.compare(corpus, [bpe.gpt2(), bpe.gpt2().truncated(99)]).gain()
     parts = shown_parts(gain, "file")
     figure: Any = part_dots(parts, theme="light")
     dots = [trace for trace in figure.data if trace.mode == "markers"]

@@ -11,7 +11,7 @@ import pytest
 import regex
 
 import bpe_core as bpe
-from bpe_core.comparison import TokenizerMetrics, compute_gain, distinct_ends, measurement
+from bpe_core.comparison import TokenizerMetrics, distinct_ends, measurement
 from bpe_core.comparison.measurement import measure
 from bpe_core.corpus import load_sample, parallel_texts
 from bpe_core.formats import ForeignTokenizer
@@ -295,7 +295,7 @@ def test_progress_is_even_and_changes_no_figure(name: str) -> None:
     assert noted == whole
     assert noted is not None
     # As text, because nan is not equal to itself.
-    assert repr(compute_gain(noted)) == repr(compute_gain(whole))
+    assert repr(noted.gain()) == repr(whole.gain())
     done = [at for at, _ in reports]
     assert done == sorted(done)
     assert {of for _, of in reports} == {corpus.n_bytes}
@@ -328,7 +328,7 @@ def test_one_long_document_is_encoded_in_parts_without_another_figure(
     whole = bpe.compare(corpus, [bpe.gpt2(), FOREIGN])
     assert max(lengths) > 300_000
     assert found == whole
-    assert repr(compute_gain(found)) == repr(compute_gain(whole))
+    assert repr(found.gain()) == repr(whole.gain())
 
 
 @each

@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.comparison import compute_gain
 from bpe_core.comparison.measurement import renyi_efficiency
 from bpe_core.corpus import parallel_texts
 from bpe_core.experiments import ExperimentRow, Training
@@ -108,7 +107,7 @@ def test_thirty_rows_equal_single_trainings_to_the_digit(tmp_path: Path):
         first = first or tokenizer
         compared = bpe.compare(held_out, [tokenizer, first])
         bits = bpe.bits_per_byte(tokenizer, training, held_out)
-        gain = compute_gain(compared).whole
+        gain = compared.gain().whole
         counts = np.array(bits.id_counts)
         expected = {
             "pretokenizer": own["pretokenizer"],

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import bpe_core as bpe
-from bpe_core.comparison import SEED, gini, relative_costs
+from bpe_core.comparison import Blocks, gini, relative_costs
 from bpe_core.comparison.comparison import vocabulary_overlap
 from bpe_core.comparison.intervals import intervals, percent_fewer
 from bpe_core.comparison.measurement import renyi_efficiency
@@ -85,7 +85,7 @@ def test_gini_by_hand() -> None:
 
 
 def naive_interval(own: list[int], theirs: list[int], n_resamples: int) -> tuple[float, float]:
-    generator = np.random.default_rng(SEED)
+    generator = np.random.default_rng(Blocks.SEED)
     figures = []
     for _ in range(n_resamples):
         a = b = 0

@@ -11,7 +11,7 @@ import pytest
 import regex
 
 import bpe_core as bpe
-from bpe_core.comparison import MIN_TOKENS, OTHER_SCRIPTS, TextPart, compute_gain, divide_units
+from bpe_core.comparison import Blocks, TextPart, TokenSaving
 from bpe_core.comparison.text_map import TOKEN_KINDS
 from bpe_core.comparison.units import MAX_UNITS
 from bpe_core.corpus import MIN_UNITS, Place, load_sample, parallel_texts
@@ -109,7 +109,7 @@ def corpora() -> dict[str, bpe.Corpus]:
 @pytest.mark.parametrize("first", ["own", "joined", "foreign"])
 def test_the_parts_of_each_division_add_up_to_the_whole(name: str, first: str) -> None:
     comparison = bpe.compare(corpora()[name], [ENCODERS[first], bpe.gpt2()])
-    gain = compute_gain(comparison)
+    gain = comparison.gain()
     assert (gain.whole.own, gain.whole.theirs) == tuple(row.n_tokens for row in comparison.rows)
     for division, parts in gain.divisions:
         assert sum(part.own for part in parts) == gain.whole.own, division
@@ -129,7 +129,7 @@ def test_a_mixed_corpus_has_its_disagreeing_parts_named() -> None:
         [text * (2 + n % 4) for text in (PROSE, RUSSIAN * 2, CODE * 3) for n in range(30)],
         [f"{name} row {n}" for name in ("a.csv", "b.tsv", "c.jsonl") for n in range(30)],
     )
-    gain = compute_gain(bpe.compare(corpus, [own, bpe.gpt2()]))
+    gain = bpe.compare(corpus, [own, bpe.gpt2()]).gain()
     divisions = {name: {part.name: part for part in parts} for name, parts in gain.divisions}
     assert gain.whole.way == "fewer"
     assert divisions["file"]["a.csv"].way == "more"
@@ -146,12 +146,12 @@ def test_parts_that_are_alike_do_not_disagree() -> None:
     generator = np.random.default_rng(0)
     documents = ["".join(generator.choice(lines, size=200)) for _ in range(4)]
     corpus = bpe.Corpus.from_documents(documents, [f"{n}.txt" for n in range(4)])
-    gain = compute_gain(bpe.compare(corpus, [bpe.gpt2(), bpe.gpt2().truncated(2_000)]))
+    gain = bpe.compare(corpus, [bpe.gpt2(), bpe.gpt2().truncated(2_000)]).gain()
     assert {part.name for division, part in gain.disagreeing if division == "file"} == set()
 
 
 def whole(comparison: bpe.Comparison) -> TextPart:
-    return compute_gain(comparison).whole
+    return comparison.gain().whole
 
 
 def documents(text: str, n: int = 40) -> bpe.Corpus:
@@ -176,11 +176,11 @@ def test_an_interval_over_zero_is_unclear_and_of_one_tokenizer_with_itself_is_ze
 
 
 def test_few_tokens_are_not_enough_text_and_few_documents_have_no_interval() -> None:
-    short = compute_gain(bpe.compare(bpe.Corpus.from_text(PROSE * 3), [bpe.gpt2(), OWN]))
-    assert short.whole.own < MIN_TOKENS
+    short = bpe.compare(bpe.Corpus.from_text(PROSE * 3), [bpe.gpt2(), OWN]).gain()
+    assert short.whole.own < TokenSaving.MIN_TOKENS
     assert not short.has_enough_text
     for n, has_interval in ((1, False), (MIN_UNITS - 1, False), (MIN_UNITS, True)):
-        gain = compute_gain(bpe.compare(documents(PROSE * 30, n), [bpe.gpt2(), OWN]))
+        gain = bpe.compare(documents(PROSE * 30, n), [bpe.gpt2(), OWN]).gain()
         assert gain.has_enough_text
         assert gain.whole.n_units == n
         assert gain.whole.has_interval == has_interval
@@ -192,21 +192,21 @@ def test_small_scripts_are_taken_together_and_one_script_is_no_division() -> Non
     text = PROSE * 200 + RUSSIAN * 100 + "漢字 ελ שלום\n"
     (scripts,) = (
         parts
-        for division, parts in compute_gain(
-            bpe.compare(bpe.Corpus.from_text(text), [OWN, bpe.gpt2()])
-        ).divisions
+        for division, parts in bpe.compare(bpe.Corpus.from_text(text), [OWN, bpe.gpt2()])
+        .gain()
+        .divisions
         if division == "script"
     )
     names = [part.name for part in scripts]
-    assert names == ["no letters", "Latin letters", "Cyrillic letters", OTHER_SCRIPTS]
-    one = compute_gain(bpe.compare(bpe.Corpus.from_text(PROSE * 200), [OWN, bpe.gpt2()]))
+    assert names == ["no letters", "Latin letters", "Cyrillic letters", TokenSaving.OTHER_SCRIPTS]
+    one = bpe.compare(bpe.Corpus.from_text(PROSE * 200), [OWN, bpe.gpt2()]).gain()
     assert "script" not in dict(one.divisions)
 
 
 def test_a_text_without_tokens_has_no_figure_and_no_parts() -> None:
-    gain = compute_gain(
-        bpe.compare(bpe.Corpus.from_text(" \n"), [ENCODERS["foreign"], ENCODERS["foreign"]])
-    )
+    gain = bpe.compare(
+        bpe.Corpus.from_text(" \n"), [ENCODERS["foreign"], ENCODERS["foreign"]]
+    ).gain()
     assert (gain.whole.own, gain.whole.theirs, gain.divisions) == (0, 0, ())
     assert math.isnan(gain.whole.percent_fewer)
     assert not gain.has_enough_text
@@ -215,50 +215,50 @@ def test_a_text_without_tokens_has_no_figure_and_no_parts() -> None:
 def test_a_wrong_index_and_a_comparison_without_blocks_are_errors() -> None:
     comparison = bpe.compare(bpe.Corpus.from_text(PROSE), [OWN, bpe.gpt2()])
     with pytest.raises(bpe.OutOfRangeError, match="from 0 to 1"):
-        compute_gain(comparison, 0, 2)
+        comparison.gain(0, 2)
     bare = bpe.Comparison(comparison.rows, 1, 1, 1, 1, 0)
     with pytest.raises(bpe.ConfigError, match="without blocks"):
-        compute_gain(bare)
+        bare.gain()
 
 
 def test_the_units_are_documents_or_what_was_held_out_together() -> None:
     texts = [f"{n} {PROSE}" * 5 for n in range(300)]
     names = [f"{n // 6}/{n}.txt" for n in range(300)]
     corpus = bpe.Corpus.from_documents(texts, names)
-    assert divide_units(corpus).n_units == 300
+    assert Blocks.of(corpus).n_units == 300
     _, by_document = corpus.split(0.2, by="document")
-    assert divide_units(by_document).n_units == len(by_document.documents)
+    assert Blocks.of(by_document).n_units == len(by_document.documents)
     _, by_folder = corpus.split(0.2, by="folder")
-    blocks = divide_units(by_folder)
+    blocks = Blocks.of(by_folder)
     assert blocks.n_units == len({name.split("/")[0] for name in by_folder.names})
     assert blocks.how == by_folder.how
     # Both ends of a document are of one unit.
     _, stretches = bpe.Corpus.from_documents([PROSE * 900, RUSSIAN * 900, CODE * 900]).split(0.2)
     assert len(stretches.documents) == 6
-    assert divide_units(stretches).n_units == 3
+    assert Blocks.of(stretches).n_units == 3
     # Pieces of one document are one unit, too.
     pieces = bpe.Corpus(
         ("a", "b", "c"), ("x", "x", "y"), places=(Place(0, 1), Place(9, 2), Place(0, 1))
     )
-    assert divide_units(pieces).unit_of_block.tolist() == [0, 1]
+    assert Blocks.of(pieces).unit_of_block.tolist() == [0, 1]
 
 
 def test_strata_of_few_units_are_one_stratum() -> None:
     kinds = {"a.txt": 30, "b.py": 25, "c.md": 3, "d.rst": 4}
     names = [f"{n}{kind}" for kind, times in kinds.items() for n in range(times)]
-    blocks = divide_units(bpe.Corpus.from_documents([PROSE] * len(names), names))
+    blocks = Blocks.of(bpe.Corpus.from_documents([PROSE] * len(names), names))
     assert sorted(np.bincount(blocks.stratum_of_unit).tolist()) == [7, 25, 30]
-    one_left = divide_units(bpe.Corpus.from_documents([PROSE] * 31, [*names[:30], "e.md"]))
+    one_left = Blocks.of(bpe.Corpus.from_documents([PROSE] * 31, [*names[:30], "e.md"]))
     assert one_left.stratum_of_unit.tolist() == [0] * 31
 
 
 @pytest.mark.slow
 def test_a_hundred_thousand_short_documents_give_about_a_thousand_units() -> None:
     names = [f"t.csv row {n}" for n in range(100_000)]
-    blocks = divide_units(bpe.Corpus.from_documents(["ab"] * 100_000, names))
+    blocks = Blocks.of(bpe.Corpus.from_documents(["ab"] * 100_000, names))
     assert blocks.files == ("t.csv",)
     assert MAX_UNITS * 0.9 < blocks.n_units <= MAX_UNITS * 1.1
-    many = divide_units(
+    many = Blocks.of(
         bpe.Corpus.from_documents(["ab"] * 20_000, [f"{n}.x{n % 50}" for n in range(20_000)])
     )
     assert many.n_units < 1_100

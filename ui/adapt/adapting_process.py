@@ -30,7 +30,7 @@ from bpe_core.adapting import (
     remove_leaves,
     trace_ids,
 )
-from bpe_core.comparison import IntervalWords, describe_interval
+from bpe_core.comparison import IntervalWords
 from bpe_core.corpus import Corpus, WordCounts, load_sample, samples
 from bpe_core.formats import parse_term, term_to_dict
 from bpe_core.processes import Report
@@ -260,7 +260,7 @@ def _judge_most_removed(removals: Removals, held_out: Corpus | None) -> Interval
         return IntervalWords()
     n = max_removed(tokens)
     smaller = removals.at(removals.base.vocab_size - n).tokenizer
-    return describe_interval(held_out, smaller, removals.base)
+    return IntervalWords.measure(held_out, smaller, removals.base)
 
 
 def replace_here(
@@ -327,7 +327,7 @@ def replace_here(
     judged = training if held_out is None else held_out
     how_sure = IntervalWords()
     if held_out is not None and largest is not None:
-        how_sure = describe_interval(held_out, largest, base)
+        how_sure = IntervalWords.measure(held_out, largest, base)
     return Replaced(
         np.array(removals.order, np.int32),
         tuple(found),

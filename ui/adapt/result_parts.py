@@ -27,7 +27,7 @@ from bpe_core.adapting import (
     cut_after,
     trace_ids,
 )
-from bpe_core.comparison import IntervalWords, Usage, describe_interval
+from bpe_core.comparison import IntervalWords, Usage
 from bpe_core.corpus import Corpus, load_sample
 from bpe_core.errors import BpeError
 from bpe_core.formats import FOLDER, OLD_IDS, PARTS, ROWS, adapted_files, dumps, is_ranks, row_files
@@ -188,7 +188,7 @@ def how_sure(stored: StoredRun) -> IntervalWords:
 def _how_sure(
     run_id: str, _held_out: Corpus, _tokenizer: Tokenizer, _base: Tokenizer
 ) -> IntervalWords:
-    return describe_interval(_held_out, _tokenizer, _base)
+    return IntervalWords.measure(_held_out, _tokenizer, _base)
 
 
 def usual_general(title: str) -> str:

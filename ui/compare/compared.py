@@ -24,15 +24,10 @@ from bpe_core.comparison import (
     LanguageCosts,
     LanguageMetrics,
     Measured,
-    ShouldStop,
+    Newness,
     TokenSaving,
-    combine,
-    compute_gain,
-    divide_units,
     language_costs,
     measure_languages,
-    measure_on,
-    unseen_share,
 )
 from bpe_core.corpus import MAX_BYTES_IN_MEMORY, Corpus, ParallelText
 from bpe_core.runs import TrainingRun
@@ -56,6 +51,7 @@ from ui.work import (
     stopper,
 )
 
+ShouldStop = Callable[[int, int], bool]
 FIRST_TEXT: Final = "Write or paste your own text here, and see where the tokenizers differ."
 MAX_BYTES: Final = MAX_BYTES_IN_MEMORY
 _CHOICES: Final = ("Held-out text", "Your own text")
@@ -207,7 +203,7 @@ def _sample(digest: str, _corpus: Corpus) -> Corpus:
 
 @cached()
 def _blocks(digest: str, _corpus: Corpus) -> Blocks:
-    return divide_units(_corpus)
+    return Blocks.of(_corpus)
 
 
 @cached()
@@ -217,14 +213,14 @@ def _measured(
     """Measure one tokenizer on a text; raises CancelledError if it is asked to stop."""
     blocks = _blocks(digest, _corpus)
     began = time.perf_counter()
-    measured = measure_on(_corpus, encoder, blocks, _should_stop)
+    measured = Measured.of(_corpus, encoder, blocks, _should_stop)
     return _Timed(measured, time.perf_counter() - began)
 
 
 @cached(spinner="Comparing the tokenizers")
 def _compared(digest: str, _corpus: Corpus, encoders: Sequence[Encoder]) -> Comparison:
     measured = [_measured(digest, _corpus, each).measured for each in encoders]
-    return combine(_corpus, encoders, measured, _blocks(digest, _corpus))
+    return Comparison.combine(_corpus, encoders, measured, _blocks(digest, _corpus))
 
 
 def _missing(digest: str, corpus: Corpus, encoders: Sequence[Encoder]) -> list[Encoder]:
@@ -278,7 +274,7 @@ def gain_on(
 def _gain_on(
     digest: str, pair: tuple[Encoder, Encoder], _comparison: Comparison, _place: int
 ) -> TokenSaving:
-    return compute_gain(_comparison, 0, _place)
+    return _comparison.gain(0, _place)
 
 
 def unseen_on(stored: StoredRun, corpus: Corpus) -> float | None:
@@ -291,7 +287,7 @@ def unseen_on(stored: StoredRun, corpus: Corpus) -> float | None:
 
 @cached(spinner="Looking for words that training never saw")
 def _unseen_on(training: str, sha256: str, _run: TrainingRun, _corpus: Corpus) -> float:
-    return unseen_share(_run.pretokens, _corpus, _run.config.pretokenizer)
+    return Newness.measure(_run.pretokens, _corpus, _run.config.pretokenizer).unseen
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, cast
 import streamlit as st
 
 import bpe_core
-from bpe_core.comparison import N_RESAMPLES, SEED, Comparison, Parity, Rates
+from bpe_core.comparison import Blocks, Comparison, Parity, Rates
 from bpe_core.corpus import Composition
 from bpe_core.tokenizer import gpt2_golden_result
 from ui.compare.compared import NEEDS_WHOLE, ComparedText, Evaluation
@@ -81,8 +81,8 @@ def comparison_record(
         },
         "intervals": {
             "share": 0.95,
-            "resamples": N_RESAMPLES,
-            "seed": SEED,
+            "resamples": Blocks.N_RESAMPLES,
+            "seed": Blocks.SEED,
             "method": None if blocks is None else blocks.method,
         },
         "differences": [

@@ -10,16 +10,12 @@ import streamlit as st
 
 import bpe_core
 from bpe_core.comparison import (
-    N_RESAMPLES,
-    SEED,
+    Blocks,
     Comparison,
     Division,
     TextPart,
     TokenSaving,
-    flattery,
-    seen_sentence,
     signed,
-    unit_noun,
 )
 from bpe_core.corpus import Corpus, HeldOut
 from ui.compare.compared import NEEDS_WHOLE, ComparedText, compare_on, gain_on, unseen_on
@@ -178,7 +174,7 @@ def judge(
     )
     gain, own_name, other = gains[place - 1], members[0].name, members[place].name
     seen = stored.run.trained_on.share_of(compared.corpus)
-    flatters = seen_sentence(own_name, seen) if seen else ""
+    flatters = Comparison.seen_sentence(own_name, seen) if seen else ""
     missing = no_verdict(gain, where, own_name=own_name, other=other, is_placeholder=is_placeholder)
     if missing is not None:
         sentence, remedy = missing
@@ -260,7 +256,7 @@ def _newness(stored: StoredRun, corpus: Corpus, where: str) -> None:
         (f"{n:,}", _units_named(how, n), ())
     ]
     if how is not None and how.share_within:
-        flatters = [("this share", f"{flattery(how)} Training has seen the rest of them.")]
+        flatters = [("this share", f"{how.flattery} Training has seen the rest of them.")]
         figures.append((f"{how.share_within:.0%}", "from documents trained on", flatters))
     if (unseen := unseen_on(stored, corpus)) is not None:
         figures.append((f"{unseen:.1%}", "of its words never trained on", ()))
@@ -285,13 +281,13 @@ def _propose_folders(stored: StoredRun) -> None:
 
 def _units_named(how: HeldOut | None, n: int) -> str:
     if how is None:
-        return unit_noun(None, n)
+        return "document" if n == 1 else "documents"
     if how.by == "file":
-        return f"{unit_noun(how, n)} of your own"
+        return f"{how.noun(n)} of your own"
     if how.share_within == 1:
-        return f"{unit_noun(how, n)} with held-out ends"
+        return f"{how.noun(n)} with held-out ends"
     whole = "" if how.share_within else ", whole"
-    return f"{unit_noun(how, n)} held out{whole}"
+    return f"{how.noun(n)} held out{whole}"
 
 
 def _on_folders(stored: StoredRun, gain: TokenSaving, members: Sequence[Member], place: int) -> str:
@@ -381,8 +377,8 @@ def differences_csv(
                 part.low,
                 part.high,
                 part.n_units,
-                N_RESAMPLES,
-                SEED,
+                Blocks.N_RESAMPLES,
+                Blocks.SEED,
                 text_sha256,
                 own.encoder.fingerprint,
                 other.encoder.fingerprint,

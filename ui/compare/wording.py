@@ -10,19 +10,13 @@ import math
 from typing import Final, NamedTuple
 
 from bpe_core.comparison import (
-    MIN_POINTS,
-    MIN_TOKENS,
-    N_RESAMPLES,
-    OTHER_SCRIPTS,
-    POINTS_APART,
-    SEED,
+    Blocks,
     Comparison,
     Division,
     TextPart,
     TokenizerMetrics,
     TokenSaving,
     signed,
-    unit_noun,
 )
 from bpe_core.corpus import MIN_UNITS, WITHOUT_TYPE, HeldOut
 from ui.look import counted, plain_text, share_text
@@ -47,7 +41,7 @@ _MOSTLY_WHOLE = 0.1
 _MAX_NAME_LENGTH = 42
 _MAX_PLACE_LENGTH = 10_000
 _CHARACTERS_PER_TOKEN = 4
-_NOT_NAMED = ("no letters", OTHER_SCRIPTS)
+_NOT_NAMED = ("no letters", TokenSaving.OTHER_SCRIPTS)
 _FRACTIONS = (
     "half",
     "a third",
@@ -88,10 +82,10 @@ INTERVAL: Final = Definition(
     "95% interval",
     "How far a difference may be off on new text of this kind. Whole documents, or folders if "
     "those were held out, are drawn at random, with replacement and one fewer than there are, for "
-    f"each file type and script, {N_RESAMPLES:,} times (seed {SEED}). Each time the difference is "
-    "computed from the tokens in what was drawn, and the interval leaves out the lowest and the "
-    "highest 2.5%. If it includes 0, there is no clear difference. A part that is in fewer than "
-    f"{MIN_UNITS} documents has no interval.",
+    f"each file type and script, {Blocks.N_RESAMPLES:,} times (seed {Blocks.SEED}). Each time the "
+    "difference is computed from the tokens in what was drawn, and the interval leaves out the "
+    "lowest and the highest 2.5%. If it includes 0, there is no clear difference. A part that is "
+    f"in fewer than {MIN_UNITS} documents has no interval.",
     "Efron and Tibshirani 1993, “An introduction to the bootstrap”",
 )
 PARTS: Final = Definition(
@@ -99,8 +93,9 @@ PARTS: Final = Definition(
     "Each token counts once in each division. Its kind: words if it has a letter, else numbers if "
     "it has a number, else punctuation, else white space. Its script: that of most of its letters. "
     "The verdict names a part that goes the other way, or differs from the whole by "
-    f"{POINTS_APART:.0f} percentage points, or by half of the whole’s figure if that is less and "
-    f"at least {MIN_POINTS:.0f} points. A verdict needs {MIN_TOKENS} tokens.",
+    f"{TokenSaving.POINTS_APART:.0f} percentage points, or by half of the whole’s figure if that "
+    f"is less and at least {TokenSaving.MIN_POINTS:.0f} points. A verdict needs "
+    f"{TokenSaving.MIN_TOKENS} tokens.",
 )
 FIGURES: Final = (
     Definition("Tokens", "The number of tokens in the text; special tokens are treated as text."),
@@ -356,7 +351,7 @@ def no_verdict(
     """
     if is_placeholder:
         why = ": the text is only an example."
-        return [("No verdict yet", True), (why, False)], _remedy(MIN_TOKENS, where)
+        return [("No verdict yet", True), (why, False)], _remedy(TokenSaving.MIN_TOKENS, where)
     if gain.has_enough_text:
         return None
     own, theirs = gain.whole.own, gain.whole.theirs
@@ -366,9 +361,9 @@ def no_verdict(
         (counted(own, "token"), True),
         (f" and {other} ", False),
         (f"{theirs:,}", True),
-        (f", and a verdict takes {MIN_TOKENS} of each.", False),
+        (f", and a verdict takes {TokenSaving.MIN_TOKENS} of each.", False),
     ]
-    return sentence, _remedy(MIN_TOKENS - min(own, theirs), where)
+    return sentence, _remedy(TokenSaving.MIN_TOKENS - min(own, theirs), where)
 
 
 def text_words(where: str, how: HeldOut | None) -> str:
@@ -394,7 +389,7 @@ def text_words(where: str, how: HeldOut | None) -> str:
     if how.share_within > _MOSTLY_WHOLE:
         return f"On {where}"
     text = "text with " if how.by.startswith("column:") else ""
-    return f"On {sample}{text}{unit_noun(how, 2)} it has never seen"
+    return f"On {sample}{text}{how.noun(2)} it has never seen"
 
 
 def part_name(division: Division, name: str) -> str:

@@ -13,7 +13,6 @@ from typing import get_args
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.comparison import flattery, unit_noun
 from bpe_core.corpus import (
     Corpus,
     load_sample,
@@ -351,7 +350,7 @@ def _held_out_sentence(chosen: ChosenCorpus) -> str:
     if held_out.word_counts is not None:
         source = f" of {counted(len(held_out.word_counts), 'word')}"
     elif how is not None and chosen.corpus.n_sources > 1:
-        n, noun = how.n_units, unit_noun(how, how.n_units)
+        n, noun = how.n_units, how.noun(how.n_units)
         source = f" from {n:,} {escape_markdown(noun)}"
         if noun == "documents" and held_out.n_sources > n:
             source = f" from {held_out.n_sources:,} documents ({n:,} without near copies)"
@@ -359,7 +358,7 @@ def _held_out_sentence(chosen: ChosenCorpus) -> str:
         source = ""
     are = "is" if held_out.n_bytes == 1 else "are"
     sentence = f"{counted(held_out.n_bytes, 'more byte')}{source} {are} held out. {_NEVER_SEEN}"
-    return f"{sentence} {flattery(how)}".rstrip()
+    return sentence if how is None else f"{sentence} {how.flattery}".rstrip()
 
 
 _NEVER_SEEN = "Training never sees held-out text."

@@ -20,9 +20,7 @@ from bpe_core.comparison import (
     Usage,
     compute_costs,
     count_tokens,
-    division_words,
     embedding_rows,
-    flattery,
 )
 from bpe_core.corpus import Corpus
 from bpe_core.runs import (
@@ -227,8 +225,9 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
             answer.markdown(_size_sentence(stored, other))
         with figures:
             _draw_cut(curves, kept, _held_out_words(stored, other))
-            if other is None and (words := flattery(stored.held_out.how)):
-                st.markdown(f":gray[:small[{words}]]")
+            how = stored.held_out.how
+            if other is None and how is not None and how.flattery:
+                st.markdown(f":gray[:small[{how.flattery}]]")
     with picture:
         if not n_merges:
             st.info("This run learned no merge, so there is nothing to cut.")
@@ -572,7 +571,8 @@ def _held_out(stored: StoredRun) -> str:
     """Return which text the parts are measured on."""
     if not stored.held_out.n_bytes:
         return "This run held nothing out, so 8% of its text is held out for this."
-    return division_words(stored.held_out.how)
+    how = stored.held_out.how
+    return "" if how is None else how.division_words
 
 
 def verdict_on(figures: Sequence[SampleFigures]) -> str:

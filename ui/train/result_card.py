@@ -7,7 +7,6 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.comparison import flattery
 from bpe_core.runs import TrainingRun, by_heart_sentence, stop_sentence, times
 from ui.components import ChartPicture, draw_chart_pictures
 from ui.look import CONFIG, charts, counted, file_stem, plain_markdown
@@ -126,8 +125,9 @@ def _show_figures(stored: StoredRun) -> None:
     with figures.cell(), st.container(gap="xxsmall"):
         st.metric("Bytes per token", f"{curves.training[-1]:.2f}")
         if curves.held_out is not None:
+            how = stored.held_out.how
             on_new = f":gray[:small[{curves.held_out[-1]:.2f} on text it never saw]]"
-            st.markdown(on_new, help=flattery(stored.held_out.how) or None)
+            st.markdown(on_new, help=(how and how.flattery) or None)
         elif stored.held_out.n_bytes:
             st.markdown(":gray[:small[not measured on new text]]")
         else:

@@ -13,9 +13,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from bpe_core.adapting import extend
-from bpe_core.comparison import measure_newness, split_by_folder
+from bpe_core.comparison import Newness
 from bpe_core.corpus import Corpus
-from bpe_core.errors import BpeError, NotKeptError, ProcessError, UnforeseenError
+from bpe_core.errors import BpeError, ConfigError, NotKeptError, ProcessError, UnforeseenError
 from bpe_core.files import UNFINISHED, make_store_folder, new_id
 from bpe_core.processes import GB, Limits, Report, call
 from bpe_core.runs import TrainingRun, train
@@ -308,8 +308,8 @@ def train_and_store(
         is_by_document = held_out.how is not None and held_out.how.by == "document"
         parts = None
         if is_by_document:
-            parts = split_by_folder(corpus, request.held_out_share, HELD_OUT_SEED)
-        newness = measure_newness(run.pretokens, held_out, parts, run.config.pretokenizer)
+            parts = _split_by_folder(corpus, request.held_out_share)
+        newness = Newness.measure(run.pretokens, held_out, run.config.pretokenizer, parts)
         if parts is not None and newness.depends_on_folder and not should_stop():
             rest, folders = parts
             # With parity, folders are languages, of which training needs two.
@@ -327,6 +327,19 @@ def train_and_store(
     )
     run_id = store(trained, run_id=request.id, should_stop=should_stop)
     return StoredTraining(run_id, was_cancelled)
+
+
+def _split_by_folder(corpus: Corpus, share: float) -> tuple[Corpus, Corpus] | None:
+    """Return a corpus without whole folders, and these folders; None if it has too few folders.
+
+    Also None if the share is 0, because then a separate text is held out.
+    """
+    if not share:
+        return None
+    try:
+        return corpus.split(share, HELD_OUT_SEED, "folder")
+    except ConfigError:
+        return None
 
 
 def train_in_process(
