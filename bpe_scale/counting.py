@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole
-from bpe_core.corpus import CountsSummary, DecodingErrors, Note, reading
+from bpe_core.corpus import CountsSummary, DecodingErrors, Location, Note
 from bpe_core.counting import (
     add_up,
     count_in_runs,
@@ -325,7 +325,7 @@ def reduce_shard(shard: WordShard, folder: WorkFolder) -> Record:
     pending: list[Any] = []
     n_rows = 0
     for place, (name, n_runs) in enumerate(shard.parts):
-        with reading(folder.path(name)) as file:
+        with Location(folder.path(name)).reading() as file:
             words = arrow.ipc.open_file(file)
             for run in range(n_runs):
                 batch = words.get_batch(run * shard.n_shards + shard.number)
@@ -351,7 +351,7 @@ def reduce_shard(shard: WordShard, folder: WorkFolder) -> Record:
 
 def iterate_words(folder: WorkFolder, name: str) -> Iterator[Any]:
     """Yield the table of a shard that was added up, if it has any words."""
-    with reading(folder.path(name)) as file:
+    with Location(folder.path(name)).reading() as file:
         table = _arrow().ipc.open_file(file).read_all()
         if table.num_rows:
             yield table

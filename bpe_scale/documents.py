@@ -18,9 +18,7 @@ from bpe_core.corpus import (
     open_parquet_file,
     read_pieces,
     read_source,
-    reading,
     row_in,
-    shown,
     text_in,
     values_on,
 )
@@ -108,7 +106,7 @@ class StretchReading:
             self.notes.append(note_skipped(part.source, error))
 
     def _text(self, part: FilePart) -> Iterator[bytes]:
-        name = shown(part.source.url)
+        name = part.source.location.shown
         where = " of the unpacked text" if part.source.packing else ""
         with opened(part.source) as file:
             begin, end = 0, -1
@@ -154,7 +152,7 @@ class StretchReading:
             yield document.text.encode()
 
     def _json_rows(self, part: FilePart) -> Iterator[bytes | None]:
-        name = shown(part.source.url)
+        name = part.source.location.shown
         n_good = n_bad = bad_at = 0
         has_column = False
         with opened(part.source) as file:
@@ -205,8 +203,8 @@ class StretchReading:
         self.values = [None if each is None else _as_text(each) for each in values]
 
     def _parquet_rows(self, part: FilePart) -> Iterator[bytes]:
-        with reading(part.source.url) as file:
-            parquet = open_parquet_file(file, shown(part.source.url), self._stretch.errors)
+        with part.source.location.reading() as file:
+            parquet = open_parquet_file(file, part.source.location.shown, self._stretch.errors)
             groups = range(part.begin, part.end)
             for text, values in parquet.rows_in(part.column, groups, self._columns):
                 self._keep(values)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import counted, describe, is_a, several
-from bpe_core.corpus import ROWS_DESCRIBED, listed, names_in, quoted, reading, shown, writing
+from bpe_core.corpus import ROWS_DESCRIBED, Location, listed, quoted
 from bpe_core.errors import (
     ArgumentTypeError,
     ConfigError,
@@ -162,7 +162,7 @@ def is_encoded_folder(folder: str) -> bool:
     >>> is_encoded_folder("/no/such/folder")
     False
     """
-    return NAME in names_in(folder)
+    return NAME in Location(folder).names()
 
 
 def read_manifest(folder: str) -> Manifest:
@@ -171,20 +171,20 @@ def read_manifest(folder: str) -> Manifest:
     Raises FormatError if it is not one, NewerFormatError for one of a later version, and
     MissingFileError.
     """
-    with reading(f"{folder.rstrip('/')}/{NAME}") as file:
+    with Location(f"{folder.rstrip('/')}/{NAME}").reading() as file:
         data = file.read()
     try:
         version = msgspec.json.decode(data, type=dict[str, object]).get("bpe_core")
         if isinstance(version, int) and version > _VERSION:
             raise NewerFormatError(
-                f"The {NAME} of {shown(folder)} has version {version}, and this program reads "
-                f"version {_VERSION}. Update it."
+                f"The {NAME} of {Location(folder).shown} has version {version}, and this "
+                f"program reads version {_VERSION}. Update it."
             )
         return msgspec.json.decode(data, type=Manifest)
     except msgspec.DecodeError as error:
         raise FormatError(
-            f"The {NAME} of {shown(folder)} does not describe an encoded corpus ({error}). Encode "
-            "it again with bpe encode-corpus."
+            f"The {NAME} of {Location(folder).shown} does not describe an encoded corpus "
+            f"({error}). Encode it again with bpe encode-corpus."
         ) from None
 
 
@@ -193,13 +193,13 @@ def verify_files(folder: str, manifest: Manifest) -> None:
 
     Raises IntegrityError that names the first that is not.
     """
-    names = set(names_in(folder))
+    names = set(Location(folder).names())
     for described in (file for shard in manifest.shards for file in shard.files):
         place = f"{folder.rstrip('/')}/{described.name}"
         if described.name not in names:
             raise _changed(place, "is missing")
         digest, size = hashlib.sha256(), 0
-        with reading(place) as file:
+        with Location(place).reading() as file:
             while data := file.read(_PIECE):
                 digest.update(data)
                 size += len(data)
@@ -210,7 +210,9 @@ def verify_files(folder: str, manifest: Manifest) -> None:
 
 
 def _changed(place: str, problem: str) -> IntegrityError:
-    return IntegrityError(f"{shown(place)} {problem}. Copy it again, or encode the corpus again.")
+    return IntegrityError(
+        f"{Location(place).shown} {problem}. Copy it again, or encode the corpus again."
+    )
 
 
 def read_first_document(
@@ -223,7 +225,7 @@ def read_first_document(
     and what opening the tokenizer raises.
     """
     place = f"{folder.rstrip('/')}/"
-    with reading(place + manifest.shards[0].files[0].name) as file:
+    with Location(place + manifest.shards[0].files[0].name).reading() as file:
         if manifest.format == "parquet":
             parquet = import_arrow("Reading parquet", "parquet").parquet
             try:
@@ -231,7 +233,8 @@ def read_first_document(
                 ids = [int(id) for id in batch["input_ids"][0].as_py()[:n]]
             except (LookupError, TypeError, StopIteration):
                 raise FormatError(
-                    f"The Parquet files in {shown(folder)} have no ids in rows of input_ids. "
+                    f"The Parquet files in {Location(folder).shown} have no ids in rows of "
+                    "input_ids. "
                     "Encode the corpus again with bpe encode-corpus."
                 ) from None
         else:
@@ -245,12 +248,12 @@ def read_first_document(
     if manifest.tokenizer.file != TOKENIZER_NAME:
         # A manifest may come from anyone, so no other file that it names is opened.
         return ids, {}
-    with reading(place + TOKENIZER_NAME) as file:
+    with Location(place + TOKENIZER_NAME).reading() as file:
         tokenizer = loads({TOKENIZER_NAME: file.read()})
     if tokenizer.fingerprint != manifest.tokenizer.fingerprint:
         raise IntegrityError(
-            f"{shown(place + TOKENIZER_NAME)} is not the tokenizer whose fingerprint the manifest "
-            "has. Copy it again, or encode the corpus again."
+            f"{Location(place + TOKENIZER_NAME).shown} is not the tokenizer whose fingerprint "
+            "the manifest has. Copy it again, or encode the corpus again."
         )
     return ids, tokenizer.vocab
 
@@ -328,7 +331,7 @@ class _HashedFile(io.RawIOBase):
 
 @contextmanager
 def _hashed(url: str) -> Generator[_HashedFile]:
-    with writing(url) as file:
+    with Location(url).writing() as file:
         yield _HashedFile(file)
 
 
@@ -532,7 +535,7 @@ def check_files(columns: Sequence[str], files: Sequence[DescribedFile]) -> None:
     if not columns:
         return
     for facts in files:
-        name = shown(facts.source.url)
+        name = facts.source.location.shown
         if facts.source.kind not in ("jsonl", "parquet"):
             raise UnsupportedFileError(
                 f"Columns are kept from Parquet and JSON lines, and {name} is neither. Convert it, "
@@ -583,7 +586,7 @@ def read_columns(folder: WorkFolder, stretches: Sequence[Record], pieces: NDArra
     order = np.empty(len(pieces), np.int64)
     n_rows = 0
     for number, record in enumerate(stretches):
-        with reading(folder.path(record["columns"])) as file:
+        with Location(folder.path(record["columns"])).reading() as file:
             table = arrow.ipc.open_stream(file).read_all()
         places = np.flatnonzero(pieces["file"] == number)
         tables.append(table.take(pieces["row"][places]))

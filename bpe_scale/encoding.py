@@ -22,17 +22,7 @@ from numpy.typing import NDArray
 
 from bpe_core.chat import ChatTemplate
 from bpe_core.checks import check_choice, check_whole, describe, is_a, is_whole
-from bpe_core.corpus import (
-    DecodingErrors,
-    Note,
-    delete_files,
-    group_notes,
-    names_in,
-    reading,
-    shown,
-    version_at,
-    writing,
-)
+from bpe_core.corpus import DecodingErrors, Location, Note, group_notes
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
 from bpe_core.files import ARRAY_DAMAGE
 from bpe_core.formats import dumps, special_roles
@@ -229,8 +219,9 @@ def encode_corpus(
     progress.add(shards=len(shards))
     _forget_changed(shards, folder)
     folder.finish(begun, {})
-    if NAME in names_in(place):
-        delete_files(place, [NAME])  # it would describe the new shards wrongly until they are done
+    if NAME in Location(place).names():
+        # It would describe the new shards wrongly until they are done.
+        Location(place).delete([NAME])
     write = partial(write_shard_files, folder=folder)
     written = work_on(shards, write, folder, doing, note_shards)
     manifest = Manifest(
@@ -300,8 +291,9 @@ def encode_chats(
     begun = key_for(_OUT_VERSION, place)
     _check_folder(place, is_begun=begun in done, overwrite=overwrite)
     folder.finish(begun, {})
-    if NAME in names_in(place):
-        delete_files(place, [NAME])  # it would describe the new shards wrongly until they are done
+    if NAME in Location(place).names():
+        # It would describe the new shards wrongly until they are done.
+        Location(place).delete([NAME])
     names: list[str] = []
     ends: list[int] = []
     figures: list[list[int]] = []
@@ -329,7 +321,7 @@ def encode_chats(
             report.add(encoded.report)
     n_written = sum(shard.documents for shard in shards.written)
     if not n_written:
-        delete_files(place, [file.name for each in shards.written for file in each.files])
+        Location(place).delete([file.name for each in shards.written for file in each.files])
         why = next((fault.example for fault in report.faults.values()), "There is none.")
         raise EmptyCorpusError(f"No conversation could be encoded. {why}")
     own = find_own(encoder)
@@ -425,7 +417,7 @@ class _EncodedChats(NamedTuple):
 
     @classmethod
     def _read(cls, record: Record, folder: WorkFolder) -> Self:
-        with reading(folder.path(record["file"])) as file:
+        with Location(folder.path(record["file"])).reading() as file:
             data = io.BytesIO(file.read())
         arrays = [np.load(data, allow_pickle=False) for _ in range(3)]
         return cls(msgspec.convert(record["report"], ChatReport), *arrays)
@@ -453,7 +445,7 @@ def _check_folder(out: str, *, is_begun: bool, overwrite: bool) -> None:
 
     `is_begun` is True if the work folder says that shards were written there.
     """
-    names = names_in(out)
+    names = Location(out).names()
     if overwrite or not names:
         return
     # Others use names such as train-00000.parquet too. An interrupted run has no manifest yet.
@@ -461,8 +453,8 @@ def _check_folder(out: str, *, is_begun: bool, overwrite: bool) -> None:
     others = [name for name in names if not (is_own and OWN_NAME.fullmatch(name))]
     if others:
         raise ConfigError(
-            f"The folder {shown(out)} has other files, such as {others[0]!r:.80}. Choose another "
-            "folder, or write there with --force (overwrite=True)."
+            f"The folder {Location(out).shown} has other files, such as {others[0]!r:.80}. "
+            "Choose another folder, or write there with --force (overwrite=True)."
         )
 
 
@@ -480,8 +472,8 @@ def _forget_changed(shards: Sequence[ShardToWrite], folder: WorkFolder) -> None:
     for shard in shards:
         if name := done.get(shard.key):
             versions: dict[str, str] = folder.record(name)["versions"]
-            if any(version_at(shard.place(file)) != versions[file] for file in versions):
-                delete_files(folder.url, [name])
+            if any(Location(shard.place(file)).version() != versions[file] for file in versions):
+                Location(folder.url).delete([name])
 
 
 def _finish(out: str, manifest: Manifest) -> None:
@@ -489,12 +481,12 @@ def _finish(out: str, manifest: Manifest) -> None:
     _write(out, NAME, manifest.to_json())
     names = {file.name for shard in manifest.shards for file in shard.files}
     names |= {NAME, manifest.tokenizer.file}
-    old = [name for name in names_in(out) if OWN_NAME.fullmatch(name) and name not in names]
-    delete_files(out, old)
+    old = [name for name in Location(out).names() if OWN_NAME.fullmatch(name) and name not in names]
+    Location(out).delete(old)
 
 
 def _write(folder: str, name: str, data: bytes) -> None:
-    with writing(f"{folder.rstrip('/')}/{name}") as file:
+    with Location(f"{folder.rstrip('/')}/{name}").writing() as file:
         file.write(data)
 
 
@@ -742,7 +734,7 @@ def _shorten(stretch: Stretch, folder: WorkFolder) -> Stretch:
     if source.packing is None or source.kind == "whole" or source.size <= _MAX_PACKED_BYTES:
         return stretch
     copy = f"{uuid4().hex}.packed"
-    with reading(source.url) as file, folder.writing(copy) as short:
+    with source.location.reading() as file, folder.writing(copy) as short:
         short.write(file.read(_MAX_PACKED_BYTES))
     begun = source._replace(url=folder.path(copy), size=_MAX_PACKED_BYTES)
     # It ends in the middle, so it reads as a damaged file does.

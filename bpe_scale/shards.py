@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import describe, is_a
-from bpe_core.corpus import reading, shown, version_at
+from bpe_core.corpus import Location
 from bpe_core.counting import split_runs
 from bpe_core.errors import ArgumentTypeError, TokenizationError
 from bpe_core.formats import dumps, loads, open_plainest
@@ -93,7 +93,7 @@ class SharedTokenizer(NamedTuple):
 
     def read_file(self, folder: WorkFolder) -> bytes:
         """Return its file in the work folder."""
-        with reading(folder.path(_file_name(self.fingerprint))) as file:
+        with Location(folder.path(_file_name(self.fingerprint))).reading() as file:
             return file.read()
 
 
@@ -160,7 +160,7 @@ def encode_stretch(
 
 def read_documents(folder: WorkFolder, record: Record) -> NDArray[Any]:
     """Return the `DOCUMENT` rows of an encoded stretch."""
-    with reading(folder.path(record["documents"])) as file:
+    with Location(folder.path(record["documents"])).reading() as file:
         return np.frombuffer(file.read(), DOCUMENT)
 
 
@@ -256,7 +256,7 @@ class _Documents:
     @property
     def file_name(self) -> str:
         """The file that is being read."""
-        return shown(self._task.stretch.parts[self._reader.part].source.url)
+        return self._task.stretch.parts[self._reader.part].source.location.shown
 
     def record(self) -> Record:
         """Return what is known of the stretch once all is written."""
@@ -439,7 +439,7 @@ def write_shard_files(task: ShardToWrite, folder: WorkFolder) -> Record:
         "left_out_tokens": n_tokens - n_kept,
         "files": files,
         # Another run may write files of the same names before this record is used.
-        "versions": {file["name"]: version_at(task.place(file["name"])) for file in files},
+        "versions": {file["name"]: Location(task.place(file["name"])).version() for file in files},
     }
     return folder.finish(task.key, record)
 
@@ -500,7 +500,7 @@ def _read_pieces(pieces: NDArray[Any], urls: Sequence[str], dtype: np.dtype[Any]
                 if len(opened) == _MAX_OPEN:
                     stack.close()
                     opened.clear()
-                opened[number] = stack.enter_context(reading(urls[number]))
+                opened[number] = stack.enter_context(Location(urls[number]).reading())
             opened[number].seek(begin * dtype.itemsize)
             for at in range(begin, end, _CHUNK_TOKENS):
                 n = min(_CHUNK_TOKENS, end - at)

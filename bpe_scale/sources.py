@@ -20,6 +20,7 @@ from bpe_core.corpus import (
     TABLE_KINDS,
     DecodingErrors,
     FoundFile,
+    Location,
     Note,
     Packing,
     TableColumns,
@@ -27,16 +28,13 @@ from bpe_core.corpus import (
     describe_row_columns,
     detect_packing,
     file_suffix,
-    files_at,
     is_plain_text,
     no_text_column,
     open_packed,
     open_parquet_file,
-    reading,
     refuse_controls,
     refuse_other_kinds,
     row_in,
-    shown,
     shown_encoding,
     skipped,
     unpacked_name,
@@ -82,6 +80,11 @@ class Source(NamedTuple):
     name: str = ""
     """What documents, notes and figures call it: no path of this machine."""
 
+    @property
+    def location(self) -> Location:
+        """Where it is opened."""
+        return Location(self.url)
+
 
 class DescribedFile(NamedTuple):
     """What must be known about a file to divide it."""
@@ -111,7 +114,7 @@ def find_sources(names: Iterable[str]) -> list[Source]:
     """
     found: list[Source] = []
     for name in names:
-        files, is_named = files_at(name)
+        files, is_named = Location(name).files()
         found += [_source(file, is_named=is_named) for file in files]
     if not found:
         raise EmptyCorpusError("No file given: name at least one.")
@@ -132,7 +135,7 @@ def _named_apart(sources: list[Source]) -> list[Source]:
     for source in sources:
         urls.setdefault(source.name, set()).add(source.url)
     alike = {name for name, found in urls.items() if len(found) > 1}
-    parts = [shown(source.url).split("/") for source in sources]
+    parts = [source.location.shown.split("/") for source in sources]
     n_shared = sum(1 for _ in takewhile(lambda level: len(set(level)) == 1, zip(*parts)))  # noqa: B905
     return [
         source._replace(name="/".join(path[n_shared:])) if source.name in alike else source
@@ -163,7 +166,7 @@ def describe_or_skip(
 
 def note_skipped(source: Source, error: CorpusError) -> Note:
     """Return the note on a file that is skipped, which names no path of this machine."""
-    return skipped(source.name, type(error)(str(error).replace(shown(source.url), source.name)))
+    return skipped(source.name, type(error)(str(error).replace(source.location.shown, source.name)))
 
 
 def describe_source(
@@ -178,9 +181,9 @@ def describe_source(
     With `lists_columns`, the columns of rows are listed too. Raises UnsupportedFileError for a file
     that is not of the kind its name says, and CorpusError for a missing column.
     """
-    name = shown(source.url)
+    name = source.location.shown
     if source.kind == "parquet":
-        with reading(source.url) as file:
+        with source.location.reading() as file:
             parquet = open_parquet_file(file, name, errors)
             column = text_column
             if column not in parquet.strings:
@@ -208,7 +211,7 @@ def describe_source(
 
 def _by_content(source: Source, name: str) -> Source:
     """Return a source of the kind that its beginning shows; raises UnsupportedFileError."""
-    with reading(source.url) as file:
+    with source.location.reading() as file:
         head = file.read(JUDGED_BYTES)
     if (packing := detect_packing(head)) != source.packing:
         source = source._replace(packing=packing)
@@ -250,8 +253,8 @@ def _json_columns(source: Source) -> tuple[TableColumns, bool]:
 @contextmanager
 def opened(source: Source) -> Generator[BinaryIO]:
     """Open a file, and unpack it if it is packed; errors become CorpusError."""
-    name = shown(source.url)
-    with reading(source.url) as file:
+    name = source.location.shown
+    with source.location.reading() as file:
         if source.packing is None:
             yield file
             return

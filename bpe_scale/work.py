@@ -22,19 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Generic, NamedTuple, Pro
 from uuid import uuid4
 
 from bpe_core.checks import check_choice, several
-from bpe_core.corpus import (
-    DecodingErrors,
-    Note,
-    delete_files,
-    full_url,
-    is_url,
-    names_in,
-    reading,
-    reasons,
-    shown,
-    size_at,
-    writing,
-)
+from bpe_core.corpus import DecodingErrors, Location, Note, reasons
 from bpe_core.errors import BpeError, ConfigError, CorpusError, UnsupportedFileError
 from bpe_core.extras import needs_extra
 from bpe_scale.sources import (
@@ -288,7 +276,7 @@ class WorkFolder(NamedTuple):
         >>> WorkFolder.at("memory://work")
         WorkFolder(url='memory://work')
         """
-        return cls(path if is_url(path) else os.path.abspath(path))
+        return cls(path if Location(path).is_url else os.path.abspath(path))
 
     def done(self) -> dict[str, str]:
         """Return the names of the records of finished parts, by key.
@@ -296,7 +284,7 @@ class WorkFolder(NamedTuple):
         >>> WorkFolder("/no/such/folder").done()
         {}
         """
-        names = names_in(self.url)
+        names = Location(self.url).names()
         return {name.split(".")[0]: name for name in names if name.endswith(".json")}
 
     def new_name(self, key: str, suffix: str) -> str:
@@ -306,12 +294,12 @@ class WorkFolder(NamedTuple):
     @contextmanager
     def writing(self, name: str) -> Generator[BinaryIO]:
         """Open a file of a part to write."""
-        with writing(self.path(name), sync_to_disk=False) as file:
+        with Location(self.path(name)).writing(sync_to_disk=False) as file:
             yield file
 
     def finish(self, key: str, record: Record, files: Iterable[str] = ()) -> Record:
         """Write the record of a part, whose files are complete; return it."""
-        finished = {**record, "sizes": {name: size_at(self.path(name)) for name in files}}
+        finished = {**record, "sizes": {name: Location(self.path(name)).size() for name in files}}
         with self.writing(f"{key}.json") as file:
             file.write(json.dumps(finished).encode())
         return finished
@@ -319,11 +307,11 @@ class WorkFolder(NamedTuple):
     def is_whole(self, record: Record) -> bool:
         """Return True if the files of a part are as long as its record says."""
         sizes: dict[str, int] = record["sizes"]
-        return all(size_at(self.path(name)) == size for name, size in sizes.items())
+        return all(Location(self.path(name)).size() == size for name, size in sizes.items())
 
     def record(self, name: str) -> Record:
         """Read the record of a finished part; raises CorpusError if it is damaged."""
-        with reading(self.path(name)) as file:
+        with Location(self.path(name)).reading() as file:
             data = file.read()
         try:
             return json.loads(data)
@@ -341,7 +329,9 @@ class WorkFolder(NamedTuple):
 
         Files with other names are left, because the folder may have been there before.
         """
-        delete_files(self.url, [name for name in names_in(self.url) if _OWN_NAME.fullmatch(name)])
+        Location(self.url).delete(
+            [name for name in Location(self.url).names() if _OWN_NAME.fullmatch(name)]
+        )
 
 
 class DividedSources(NamedTuple):
@@ -426,7 +416,7 @@ def divide_sources(
     remedy = "give a list of paths or URLs"
     names: list[str] = [fspath(each) for each in several(sources, "sources", remedy)]
     check_choice("errors", errors, DecodingErrors, ConfigError)
-    found = [*_leave_out(find_sources(names), [full_url(folder) for folder in written_to])]
+    found = [*_leave_out(find_sources(names), [Location(folder).full for folder in written_to])]
     if saved_in is not None:
         found = [_saved(source, saved_in) for source in found]
     files = [source for source in found if source.size]
@@ -452,14 +442,14 @@ def divide_sources(
 
 def _saved(source: Source, folder: WorkFolder) -> Source:
     """Return a source that can be read again, and whose size is known."""
-    if not source.is_named or is_url(source.url):
+    if not source.is_named or source.location.is_url:
         return source
     if source.size and os.path.isfile(source.url):
         return source
     name = f"{key_for('saved', source.url)}.saved"
     digest = hashlib.sha256()
     size = 0
-    with reading(source.url) as file:
+    with source.location.reading() as file:
         if not (data := file.read(_PIECE)):
             return source._replace(size=0)
         with folder.writing(name) as copy:
@@ -475,15 +465,15 @@ def _leave_out(sources: Iterable[Source], folders: Sequence[str]) -> Iterator[So
     """Yield the sources that are not in folders; raise ConfigError if one of these was named."""
     for source in sources:
         # The URLs of unnamed files are full already, and there may be very many.
-        is_full = is_url(source.url) and not source.is_named
-        url = source.url if is_full else full_url(source.url)
+        is_full = source.location.is_url and not source.is_named
+        url = source.url if is_full else source.location.full
         folder = next((each for each in folders if url.startswith(f"{each.rstrip('/')}/")), None)
         if folder is None:
             yield source
         elif source.is_named:
             raise ConfigError(
-                f"{shown(url)} is in {shown(folder)}, where this command writes. Choose another "
-                "output folder."
+                f"{Location(url).shown} is in {Location(folder).shown}, where this command writes. "
+                "Choose another output folder."
             )
 
 

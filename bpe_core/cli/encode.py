@@ -42,7 +42,7 @@ from bpe_core.cli.support import (
     text_column_option,
     tokenizer_options,
 )
-from bpe_core.corpus import is_url, reading
+from bpe_core.corpus import Location
 from bpe_core.errors import BpeError, ChatTemplateError, ConfigError, explain
 
 if TYPE_CHECKING:
@@ -414,7 +414,7 @@ def _json_lines(name: str) -> Iterator[Any]:
     if name.endswith(".parquet"):
         from bpe_core.corpus import damage_named, open_parquet_file
 
-        with reading(name) as file, damage_named(name):
+        with Location(name).reading() as file, damage_named(name):
             rows = open_parquet_file(file, name).file
             for batch in rows.iter_batches(batch_size=_ROWS_AT_ONCE):
                 yield from batch.to_pylist()
@@ -922,7 +922,7 @@ def _saved_input(sources: tuple[str, ...], out: str) -> Generator[tuple[str, ...
     if "-" not in sources:
         yield sources
         return
-    if is_url(out):
+    if Location(out).is_url:
         raise ConfigError("Standard input is first saved next to --out: name a folder, not a URL.")
     path = Path(f"{out.rstrip('/')}.stdin")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -23,7 +23,7 @@ from bpe_core.cli.support import (
     out_option,
     tokenizer_options,
 )
-from bpe_core.corpus import is_url
+from bpe_core.corpus import Location
 from bpe_core.errors import FormatError
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def convert(
 
 def _is_encoded(name: str) -> bool:
     """Return True for a folder that bpe encode-corpus wrote, by path or URL."""
-    if not (is_url(name) or Path(name).is_dir()):
+    if not (Location(name).is_url or Path(name).is_dir()):
         return False
     from bpe_scale import is_encoded_folder
 

@@ -257,9 +257,9 @@ def mixture(
 
 
 def _read(path: str) -> Corpus:
-    from bpe_core.corpus import files_at, read_corpus
+    from bpe_core.corpus import Location, read_corpus
 
-    return read_corpus([file.url for file in files_at(path)[0]])
+    return read_corpus([file.url for file in Location(path).files()[0]])
 
 
 def _print(found: Undertrained) -> None:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
-from bpe_core.corpus import files_at, files_below, is_url
+from bpe_core.corpus import Location
 from bpe_core.errors import ConfigError, CorpusError, explain
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def check_output(
 
     `kind` is what `written_kind` returns for the new file, and `inputs` are what the command reads.
     """
-    if not is_standard_output(out) and not is_url(out):
+    if not is_standard_output(out) and not Location(out).is_url:
         _check_places({Path(out): kind}, inputs, force=force, makes_folder=makes_folder)
 
 
@@ -263,11 +263,9 @@ def _paths_named(name: str) -> Iterator[str | int]:
     path = name.removeprefix("file://")
     if name == "-":
         yield _STANDARD_INPUT
-    elif os.path.isdir(path):
-        yield from (os.path.join(path, each) for each in files_below(path))
-    elif not os.path.exists(path):
+    elif os.path.isdir(path) or not os.path.exists(path):
         with suppress(CorpusError):
-            yield from (file.url for file in files_at(path)[0])
+            yield from (file.url for file in Location(path).files()[0])
     else:
         yield path
 

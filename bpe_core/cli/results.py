@@ -224,7 +224,7 @@ def write_beside(
     how to compare on new text `against` another tokenizer. It is told once everything is written,
     because whoever reads standard error may stop reading.
     """
-    from bpe_core.corpus import held_out_lines, writing
+    from bpe_core.corpus import Location, held_out_lines
 
     if not has_neighbours(out):
         return None, []
@@ -243,7 +243,7 @@ def write_beside(
     texts, written, told = opened.held_out_names, None, list[str]()
     if not texts:
         written = str(held_out_place(out))
-        with writing(written) as file:
+        with Location(written).writing() as file:
             file.writelines(held_out_lines(test))
         told.append(f"Held-out text: {written}")
         texts = (written,)

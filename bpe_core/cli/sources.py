@@ -33,7 +33,7 @@ from bpe_core.cli.support import (
     seed_option,
     text_column_option,
 )
-from bpe_core.corpus import files_at, is_pattern, is_url, reading
+from bpe_core.corpus import Location
 from bpe_core.errors import ConfigError, CorpusError
 
 if TYPE_CHECKING:
@@ -137,7 +137,11 @@ def may_be_huge(name: str) -> bool:
     >>> may_be_huge("no such file.txt"), may_be_huge("*.txt")
     (False, True)
     """
-    return is_url(name) or Path(name).is_dir() or (not Path(name).exists() and is_pattern(name))
+    return (
+        Location(name).is_url
+        or Path(name).is_dir()
+        or (not Path(name).exists() and Location(name).is_pattern)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +160,7 @@ class Stretches:
         from bpe_scale import find_sources
 
         found = [source.url for source in find_sources(self.names)]
-        return [url for url in found if is_url(url) or kind_at(url) != COUNTS]
+        return [url for url in found if Location(url).is_url or kind_at(url) != COUNTS]
 
     def count_in_stretches(
         self, out: str, pretokenizer: str, work: str | None = None
@@ -216,7 +220,9 @@ class Stretches:
         out = out.rstrip("/")
         with TemporaryDirectory(prefix="bpe-counts-") as folder:
             # Next to the result, a command that was killed finds it again.
-            work = f"{out}.work" if is_url(out) or is_replaceable(out) else f"{folder}/work"
+            work = (
+                f"{out}.work" if Location(out).is_url or is_replaceable(out) else f"{folder}/work"
+            )
             counts = f"{folder}/counts.parquet"
             summary = self.count_in_stretches(counts, pretokenizer, work)
             found = read_counts(counts)
@@ -453,7 +459,7 @@ class Sources(Stretches):
 
         files = find_sources(self.names)
         is_known = not self.workers.are_named and not any(
-            is_url(file.url)
+            Location(file.url).is_url
             or file.packing
             or file.kind != "text"
             or not Path(file.url).is_file()  # a pipe has been read
@@ -502,7 +508,7 @@ def _hash_files(paths: Iterable[Path]) -> bytes:
 
     hashes: list[int] = []
     for path in paths:
-        with reading(str(path)) as file:
+        with Location(str(path)).reading() as file:
             first = file.read(_PIECE).removeprefix(codecs.BOM_UTF8)
             hashes.append(hash_pieces(chain([first], iter(lambda: file.read(_PIECE), b""))))
     return pack_hashes(hashes)
@@ -536,10 +542,10 @@ def _find(name: str) -> Iterator[Source]:
     if name == "-":
         yield StandardInput()
         return
-    if not is_url(name) and (Path(name).exists() or not is_pattern(name)):
+    if not Location(name).is_url and (Path(name).exists() or not Location(name).is_pattern):
         yield name
         return
-    for file in files_at(name)[0]:
+    for file in Location(name).files()[0]:
         yield NamedFile(file.url, file.name, file.size)
 
 

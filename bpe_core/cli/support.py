@@ -23,7 +23,7 @@ from bpe_core.cli.outputs import (
     open_missing_streams,
     print_error,
 )
-from bpe_core.corpus import reading
+from bpe_core.corpus import Location
 from bpe_core.errors import (
     ArgumentTypeError,
     BpeError,
@@ -337,14 +337,14 @@ def read_text(name: str) -> str:
     """Read UTF-8 unchanged: a byte order mark and line ends are part of the text."""
     if name == "-":
         return _decode(StandardInput().read(), name)
-    with reading(name) as file:
+    with Location(name).reading() as file:
         return _decode(file.read(), name)
 
 
 def read_lines(name: str) -> Iterator[str]:
     """Yield lines of UTF-8 with their ends as they are read, so that few are in memory."""
     start = 0
-    with nullcontext(StandardInput()) if name == "-" else reading(name) as file:
+    with nullcontext(StandardInput()) if name == "-" else Location(name).reading() as file:
         while line := file.readline():
             yield _decode(line, name, start)
             start += len(line)

@@ -11,8 +11,8 @@ what is not UTF-8. `sample_texts` has the built-in corpora, `held_out` chooses t
 training, `trained_on` recognises what a tokenizer was trained on, and `composition` returns the
 shares of files, file types and scripts, and where to cut. `filed_texts` has documents that stay on
 disk, read one at a time or piece by piece, and `reading_process` reads large files into a folder,
-of which only figures are in memory. `word_counts` has what counting a corpus gives: distinct words
-and how often each occurs.
+of which only figures are in memory. `urls` has `Location`, which opens files by path or URL, and
+`word_counts` what counting a corpus gives: distinct words and how often each occurs.
 """
 
 from typing import TYPE_CHECKING
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
         Packing,
         detect_packing,
         file_suffix,
-        files_below,
         is_plain_text,
         is_zip,
         unpacked_name,
@@ -110,20 +109,7 @@ if TYPE_CHECKING:
         whole_characters,
     )
     from bpe_core.corpus.trained_on import TrainedOn, hash_documents, hash_pieces, pack_hashes
-    from bpe_core.corpus.urls import (
-        FoundFile,
-        delete_files,
-        files_at,
-        full_url,
-        is_pattern,
-        is_url,
-        names_in,
-        reading,
-        shown,
-        size_at,
-        version_at,
-        writing,
-    )
+    from bpe_core.corpus.urls import FoundFile, Location
     from bpe_core.corpus.word_counts import (
         MAX_COUNT,
         MAX_SUM,

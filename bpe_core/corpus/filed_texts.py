@@ -19,7 +19,7 @@ from bpe_core.corpus.composition import Span
 from bpe_core.corpus.encoding_guess import JUDGED_BYTES
 from bpe_core.corpus.file_kinds import is_plain_text
 from bpe_core.corpus.text_decoding import decoded, read_pieces
-from bpe_core.corpus.urls import reading
+from bpe_core.corpus.urls import Location
 from bpe_core.errors import CorpusError, EmptyCorpusError, UnsupportedFileError, explain
 from bpe_core.files import open_regular
 
@@ -131,7 +131,7 @@ class FileTexts(_Texts):
         """The byte at which each file's text starts."""
         self.sizes: list[int] = []
         for path in self.paths:
-            with reading(os.fspath(path)) as file:
+            with Location(os.fspath(path)).reading() as file:
                 head = file.read(JUDGED_BYTES)
                 size = os.fstat(file.fileno()).st_size
             if not is_plain_text(head, path.name):
@@ -157,7 +157,7 @@ class FileTexts(_Texts):
         """
         path, begin = self.paths[place], self._begins[place]
         end = begin + self.sizes[place]
-        with reading(os.fspath(path)) as file:
+        with Location(os.fspath(path)).reading() as file:
             file.seek(begin)
             for at, piece in read_pieces(file, path.name, end, begin, end):
                 yield piece, decoded(piece, path.name, at)

@@ -29,7 +29,7 @@ from bpe_core.corpus.readers import (
     source_size,
 )
 from bpe_core.corpus.text_decoding import DecodingErrors
-from bpe_core.corpus.urls import reading
+from bpe_core.corpus.urls import Location
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, UnsupportedFileError
 
 HELD_OUT_MARK: Final = b'{"held_out": {"by": '
@@ -63,7 +63,7 @@ def read_held_out(path: Path, texts_file: Path | None = None) -> Corpus | None:
     With `texts_file`, the documents are kept in a file to be made there. Raises CorpusError for a
     file that is damaged or cannot be read.
     """
-    with reading(str(path)) as file:
+    with Location(str(path)).reading() as file:
         if file.read(len(HELD_OUT_MARK)) != HELD_OUT_MARK:
             return None
         file.seek(0)

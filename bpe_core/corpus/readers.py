@@ -49,7 +49,7 @@ from bpe_core.corpus.text_decoding import (
     decode_text,
     refuse_other_kinds,
 )
-from bpe_core.corpus.urls import files_at, reading
+from bpe_core.corpus.urls import Location
 from bpe_core.errors import (
     ArgumentTypeError,
     ConfigError,
@@ -349,7 +349,7 @@ class NamedFile(NamedTuple):
 
     def read(self) -> bytes:
         """Return its contents; raises CorpusError."""
-        with reading(self.url) as file:
+        with Location(self.url).reading() as file:
             return file.read()
 
 
@@ -366,7 +366,7 @@ def expand_folder(source: Source) -> list[Source]:
     """
     if not isinstance(source, (str, os.PathLike)) or not os.path.isdir(source):
         return [source]
-    files, _ = files_at(os.fspath(source))
+    files, _ = Location(os.fspath(source)).files()
     return [NamedFile(file.url, file.name, file.size) for file in files]
 
 
@@ -493,7 +493,7 @@ def source_bytes(source: Source) -> tuple[bytes, str]:
     if isinstance(source, (str, os.PathLike)):
         if not os.fspath(source):
             raise CorpusError("The path is empty: name a file.")
-        with reading(os.fspath(Path(source))) as file:  # a Path is never a URL
+        with Location(os.fspath(Path(source))).reading() as file:  # a Path is never a URL
             return file.read(), source_name(source)
     get_value: Callable[[], bytes] | None = getattr(source, "getvalue", None)
     if not hasattr(source, "name") or not (get_value or hasattr(source, "read")):

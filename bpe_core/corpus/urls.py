@@ -29,13 +29,160 @@ class FoundFile(NamedTuple):
     """Its path from the folder on that was named or that a pattern looks in, or its own name."""
 
 
-def is_url(name: str) -> bool:
-    """Return True for the URL of a file, and False for a path.
+class Location(NamedTuple):
+    """The path or the URL of a file, a folder, or a pattern for files."""
 
-    >>> is_url("s3://bucket/a.txt"), is_url("a.txt")
-    (True, False)
-    """
-    return "://" in name
+    url: str
+
+    @property
+    def is_url(self) -> bool:
+        """True for the URL of a file, and False for a path.
+
+        >>> Location("s3://bucket/a.txt").is_url, Location("a.txt").is_url
+        (True, False)
+        """
+        return "://" in self.url
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether it has a character that stands for others, as * does.
+
+        >>> Location("*.txt").is_pattern, Location("a.txt").is_pattern
+        (True, False)
+        """
+        return any(each in self.url for each in "*?[")
+
+    @property
+    def shown(self) -> str:
+        """What a message shows: no password, and nothing of what follows `?`.
+
+        >>> Location("https://me:secret@host/a.txt?key=1").shown, Location("folder/what?.txt").shown
+        ('https://host/a.txt', 'folder/what?.txt')
+        """
+        if not self.is_url:
+            return self.url
+        protocol, rest = self.url.split("://", 1)
+        host, slash, path = rest.split("?", 1)[0].partition("/")
+        return f"{protocol}://{host.rpartition('@')[2]}{slash}{path}"
+
+    @property
+    def full(self) -> str:
+        """The path or URL as `files` names those in a folder.
+
+        >>> Location("/a/../b").full, Location("memory://a").full
+        ('/b', 'memory:///a')
+        """
+        if not self.is_url:
+            return os.path.abspath(self.url)
+        system, path = file_system(self.url)
+        return str(system.unstrip_protocol(path))
+
+    @contextmanager
+    def reading(self) -> Generator[BinaryIO]:
+        """Open the file to read bytes; errors of the system become CorpusError."""
+        with _errors_named(self.url):
+            if self.is_url:
+                system, path = file_system(self.url)
+                # An earlier listing of the folder lacks what another process has written there.
+                system.invalidate_cache(path)
+                opened = system.open(path, "rb")
+            else:
+                opened = open(self.url, "rb")  # noqa: SIM115 - closed below; Path takes longer
+            with opened as file:
+                yield file
+
+    @contextmanager
+    def writing(self, *, sync_to_disk: bool = True) -> Generator[BinaryIO]:
+        """Open the file to write bytes that appear there only once they are complete.
+
+        Without `sync_to_disk`, a power cut may lose a file that is not at a URL.
+        """
+        if self.is_url:
+            system, path = file_system(self.url)
+            before, _, name = path.rpartition("/")
+            part = f"{before}/.unfinished-{uuid4().hex}-{name}"
+            with _errors_named(self.url, "written"):
+                try:
+                    system.makedirs(before, exist_ok=True)
+                    with system.open(part, "wb") as file:
+                        yield file
+                    system.mv(part, path)
+                except BaseException:
+                    with suppress(Exception):
+                        system.rm(part)
+                    raise
+            return
+        with _errors_named(self.url, "written"):
+            make_folder(Path(self.url).parent)
+            with open_whole(Path(self.url), sync_to_disk=sync_to_disk) as file:
+                yield file
+
+    def files(self) -> tuple[list[FoundFile], bool]:
+        """Return the files that are found here, and True if it is a file's own name.
+
+        Those in a folder, or of a pattern, are sorted by path; hidden ones are left out. Raises
+        CorpusError for a path or URL that does not exist or cannot be listed, and for a folder or
+        a pattern without files.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = Path(folder, "hug.txt").write_text("hug")
+        ...     [file.size for file in Location(f"{folder}/*.txt").files()[0]]
+        [3]
+        """
+        with _errors_named(self.url):
+            files, is_named = _urls_at(self.url) if self.is_url else _paths_at(self.url)
+        if not files:
+            problem = "matches no file" if self.is_pattern else "has no files"
+            raise CorpusError(f"{self.shown!r} {problem}. Check the {_guess_kind(self.url)}.")
+        return files, is_named
+
+    def names(self) -> list[str]:
+        """Return the names in the folder; none if it does not exist yet.
+
+        >>> Location("/no/such/folder").names()
+        []
+        """
+        with _errors_named(self.url):
+            try:
+                if not self.is_url:
+                    return sorted(os.listdir(self.url))
+                system, path = file_system(self.url)
+                system.invalidate_cache()
+                return sorted(each.rpartition("/")[2] for each in system.ls(path, detail=False))
+            except FileNotFoundError:
+                return []
+
+    def size(self) -> int:
+        """Return the size of the file, or -1 if it does not exist.
+
+        >>> Location("/no/such/file").size()
+        -1
+        """
+        found = _look_at(self)
+        return found[0] if found else -1
+
+    def version(self) -> str:
+        """Return a value that changes if the file does, or "" if it does not exist.
+
+        >>> Location("/no/such/file").version()
+        ''
+        """
+        found = _look_at(self)
+        return f"{found[0]} {found[1]}" if found else ""
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Delete some files of the folder, and the folder if it is empty then."""
+        with _errors_named(self.url):
+            if not self.is_url:
+                for name in names:
+                    Path(self.url, name).unlink(missing_ok=True)
+                with suppress(OSError):
+                    Path(self.url).rmdir()
+                return
+            system, path = file_system(self.url)
+            for name in names:
+                system.rm(f"{path}/{name}")
 
 
 def file_system(url: str) -> tuple[Any, str]:
@@ -46,82 +193,19 @@ def file_system(url: str) -> tuple[Any, str]:
     >>> file_system("memory://folder/a.txt")[1]
     '/folder/a.txt'
     """
-    with needs_extra("cluster", f"Reading {shown(url)}"):
+    with needs_extra("cluster", f"Reading {Location(url).shown}"):
         fsspec: Any = import_module("fsspec")
     try:
         return fsspec.core.url_to_fs(url)
     except ImportError as error:
         raise CorpusError(
-            f"{shown(url)} needs a package for its protocol: {error}. Install it, on each worker "
-            "machine too."
+            f"{Location(url).shown} needs a package for its protocol: {error}. Install it, on each "
+            "worker machine too."
         ) from None
     except (ValueError, TypeError) as error:
         raise CorpusError(
-            f"{shown(url)} is not a URL that can be read: {error}. Check the part before ://."
+            f"{Location(url).shown} is not a URL that can be read: {error}. Check the part before ://."
         ) from None
-
-
-@contextmanager
-def reading(url: str) -> Generator[BinaryIO]:
-    """Open a path or URL to read bytes; errors of the system become CorpusError."""
-    with _errors_named(url):
-        if is_url(url):
-            system, path = file_system(url)
-            # An earlier listing of the folder lacks what another process has written there since.
-            system.invalidate_cache(path)
-            opened = system.open(path, "rb")
-        else:
-            opened = open(url, "rb")  # noqa: SIM115 - closed below; Path takes longer
-        with opened as file:
-            yield file
-
-
-@contextmanager
-def writing(url: str, *, sync_to_disk: bool = True) -> Generator[BinaryIO]:
-    """Open a path or URL to write bytes that appear there only once they are complete.
-
-    Without `sync_to_disk`, a power cut may lose a file that is not at a URL.
-    """
-    if is_url(url):
-        system, path = file_system(url)
-        before, _, name = path.rpartition("/")
-        part = f"{before}/.unfinished-{uuid4().hex}-{name}"
-        with _errors_named(url, "written"):
-            try:
-                system.makedirs(before, exist_ok=True)
-                with system.open(part, "wb") as file:
-                    yield file
-                system.mv(part, path)
-            except BaseException:
-                with suppress(Exception):
-                    system.rm(part)
-                raise
-        return
-    with _errors_named(url, "written"):
-        make_folder(Path(url).parent)
-        with open_whole(Path(url), sync_to_disk=sync_to_disk) as file:
-            yield file
-
-
-def files_at(name: str) -> tuple[list[FoundFile], bool]:
-    """Return the files that a path, URL, folder or pattern finds, and True for a file's own name.
-
-    Those in a folder, or of a pattern, are sorted by path; hidden ones are left out. Raises
-    CorpusError for a path or URL that does not exist or cannot be listed, and for a folder or a
-    pattern without files.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "hug.txt").write_text("hug")
-    ...     [file.size for file in files_at(f"{folder}/*.txt")[0]]
-    [3]
-    """
-    with _errors_named(name):
-        files, is_named = _urls_at(name) if is_url(name) else _paths_at(name)
-    if not files:
-        problem = "matches no file" if is_pattern(name) else "has no files"
-        raise CorpusError(f"{shown(name)!r} {problem}. Check the {_guess_kind(name)}.")
-    return files, is_named
 
 
 def _paths_at(name: str) -> tuple[list[FoundFile], bool]:
@@ -132,7 +216,7 @@ def _paths_at(name: str) -> tuple[list[FoundFile], bool]:
     if path.is_dir():
         start = f"{path}/" if os.path.normpath(name) == "." else _folder_above(str(path))
         found = [f"{path}/{name}" for name in files_below(str(path))]
-    elif not path.exists() and is_pattern(name):
+    elif not path.exists() and Location(name).is_pattern:
         fixed = _fixed_folder(name)
         start = _folder_above(os.path.abspath(fixed)) if fixed else f"{Path.cwd()}/"
         matching = sorted(set(_matches(str(path))))
@@ -158,7 +242,7 @@ def _matches(pattern: str) -> Iterator[str]:
             return
         after = "*"
     seen: set[str] = set()
-    for root in sorted(glob(before or "/")) if is_pattern(before) else [before or "/"]:
+    for root in sorted(glob(before or "/")) if Location(before).is_pattern else [before or "/"]:
         for folder in _folders_once(root, seen):
             yield from _matches(f"{escape(folder.rstrip('/'))}/{after}")
 
@@ -181,9 +265,9 @@ def _folders_once(root: str, seen: set[str]) -> Iterator[str]:
 def _urls_at(url: str) -> tuple[list[FoundFile], bool]:
     system, path = file_system(url)
     is_named = False
-    start = _folder_above(full_url(url))
-    if is_pattern(path) and not system.exists(path):
-        start = _folder_above(full_url(_fixed_folder(url)))
+    start = _folder_above(Location(url).full)
+    if Location(path).is_pattern and not system.exists(path):
+        start = _folder_above(Location(_fixed_folder(url)).full)
         matching = sorted(system.glob(path))
         found = [each for each in matching if not is_left_out(each.rpartition("/")[2])]
     elif system.isdir(path):
@@ -197,7 +281,7 @@ def _urls_at(url: str) -> tuple[list[FoundFile], bool]:
         if information["type"] == "file":
             full = url if is_named else system.unstrip_protocol(each)
             size, version = int(information["size"] or 0), _version(system, each)
-            name = shown(full).removeprefix(shown(start))
+            name = Location(full).shown.removeprefix(Location(start).shown)
             files.append(FoundFile(full, size, version, name))
     return files, is_named
 
@@ -218,7 +302,7 @@ def _fixed_folder(pattern: str) -> str:
     >>> _fixed_folder("s3://a/b/**/*.txt")
     's3://a/b'
     """
-    return "/".join(takewhile(lambda part: not is_pattern(part), pattern.split("/")))
+    return "/".join(takewhile(lambda part: not Location(part).is_pattern, pattern.split("/")))
 
 
 def _version(system: Any, path: str) -> str:
@@ -229,103 +313,18 @@ def _version(system: Any, path: str) -> str:
         return ""
 
 
-def names_in(folder: str) -> list[str]:
-    """Return the names in a folder, by path or URL; none if it does not exist yet.
-
-    >>> names_in("/no/such/folder")
-    []
-    """
-    with _errors_named(folder):
-        try:
-            if not is_url(folder):
-                return sorted(os.listdir(folder))
-            system, path = file_system(folder)
-            system.invalidate_cache()
-            return sorted(each.rpartition("/")[2] for each in system.ls(path, detail=False))
-        except FileNotFoundError:
-            return []
-
-
-def size_at(url: str) -> int:
-    """Return the size of a file by path or URL, or -1 if it does not exist.
-
-    >>> size_at("/no/such/file")
-    -1
-    """
-    found = _look_at(url)
-    return found[0] if found else -1
-
-
-def full_url(name: str) -> str:
-    """Return a path or URL as `files_at` names the files in a folder.
-
-    >>> full_url("/a/../b"), full_url("memory://a")
-    ('/b', 'memory:///a')
-    """
-    if not is_url(name):
-        return os.path.abspath(name)
-    system, path = file_system(name)
-    return str(system.unstrip_protocol(path))
-
-
-def version_at(url: str) -> str:
-    """Return a value that changes if a file does, by path or URL, or "" if it does not exist.
-
-    >>> version_at("/no/such/file")
-    ''
-    """
-    found = _look_at(url)
-    return f"{found[0]} {found[1]}" if found else ""
-
-
-def _look_at(url: str) -> tuple[int, str] | None:
+def _look_at(place: Location) -> tuple[int, str] | None:
     """Return the size and the version of a file, or None if it does not exist."""
-    with _errors_named(url):
+    with _errors_named(place.url):
         try:
-            if not is_url(url):
-                state = os.stat(url)
+            if not place.is_url:
+                state = os.stat(place.url)
                 return state.st_size, f"{state.st_mtime_ns}"
-            system, path = file_system(url)
+            system, path = file_system(place.url)
             system.invalidate_cache(path)
             return int(system.info(path)["size"]), _version(system, path)
         except FileNotFoundError:
             return None
-
-
-def delete_files(folder: str, names: Iterable[str]) -> None:
-    """Delete some files of a folder, and the folder if it is empty then."""
-    with _errors_named(folder):
-        if not is_url(folder):
-            for name in names:
-                Path(folder, name).unlink(missing_ok=True)
-            with suppress(OSError):
-                Path(folder).rmdir()
-            return
-        system, path = file_system(folder)
-        for name in names:
-            system.rm(f"{path}/{name}")
-
-
-def is_pattern(name: str) -> bool:
-    """Return True if a name has a character that stands for others, as * does.
-
-    >>> is_pattern("*.txt"), is_pattern("a.txt")
-    (True, False)
-    """
-    return any(each in name for each in "*?[")
-
-
-def shown(url: str) -> str:
-    """Return a URL or path as a message shows it: without a password or what follows `?`.
-
-    >>> shown("https://me:secret@host/a.txt?key=1"), shown("folder/what?.txt")
-    ('https://host/a.txt', 'folder/what?.txt')
-    """
-    if not is_url(url):
-        return url
-    protocol, rest = url.split("://", 1)
-    host, slash, path = rest.split("?", 1)[0].partition("/")
-    return f"{protocol}://{host.rpartition('@')[2]}{slash}{path}"
 
 
 @contextmanager
@@ -338,7 +337,7 @@ def _errors_named(url: str, done: str = "read") -> Generator[None]:
         raise unreadable(url, error, done) from None
     except Exception as error:
         # Each file system has errors of its own, such as those of its network library.
-        if is_url(url) and not type(error).__module__.startswith(("bpe_core", "builtins")):
+        if Location(url).is_url and not type(error).__module__.startswith(("bpe_core", "builtins")):
             raise unreadable(url, error, done) from error
         raise
 
@@ -358,8 +357,8 @@ def unreadable(url: str, error: Exception, done: str = "read") -> CorpusError:
         kind, found = MissingFileError, FileNotFoundError(2, os.strerror(2))
     if isinstance(error, UnicodeEncodeError) or "embedded null" in str(error):
         found = OSError("it contains a NUL or a lone surrogate")
-    return kind(f"{shown(url)!r} cannot be {done}: {explain(found, check)}")
+    return kind(f"{Location(url).shown!r} cannot be {done}: {explain(found, check)}")
 
 
 def _guess_kind(name: str) -> str:
-    return "URL" if is_url(name) else "path"
+    return "URL" if Location(name).is_url else "path"

@@ -17,15 +17,13 @@ from bpe_core.checks import several
 from bpe_core.corpus import (
     MAX_SUM,
     CountsSummary,
+    Location,
     WordCounts,
     check_pretokens,
     check_sum,
     damage_named,
-    reading,
-    shown,
     weighted_sum,
     word_lengths,
-    writing,
 )
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, UnsupportedFileError
 from bpe_core.extras import import_arrow
@@ -80,8 +78,8 @@ def read_counts(path: str | PathLike[str]) -> WordCounts:
     ...     read_counts(f"{folder}/counts.parquet").pretokens.words
     (b'hug', b' hugs')
     """
-    with reading(fspath(path)) as file:
-        return counts_in(file, shown(fspath(path)))
+    with Location(fspath(path)).reading() as file:
+        return counts_in(file, Location(fspath(path)).shown)
 
 
 def counts_in(file: BinaryIO, name: str) -> WordCounts:
@@ -132,7 +130,7 @@ def write_tables(tables: Iterable[Any], summary: CountsSummary, path: str) -> No
         {KEY: described.encode()},
     )
     with (
-        writing(path) as file,
+        Location(path).writing() as file,
         arrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer,
     ):
         for table in tables:
@@ -163,14 +161,15 @@ def merge_counts(paths: Iterable[str | PathLike[str]], out: str | PathLike[str])
     merged: Any = None
     summaries: list[CountsSummary] = []
     for name in names:
-        with reading(name) as file:
-            table, summary = _read_table(file, shown(name))
+        with Location(name).reading() as file:
+            table, summary = _read_table(file, Location(name).shown)
         if summary is None:
             summary = summarize_counts(_pretokens(table), None)
         if summaries and summary.pretokenizer != summaries[0].pretokenizer:
             raise ConfigError(
-                f"{shown(names[0])} was cut by {_name_cut(summaries[0])} and {shown(name)} by "
-                f"{_name_cut(summary)}. Merge only files that were cut by the same pre-tokenizer."
+                f"{Location(names[0]).shown} was cut by {_name_cut(summaries[0])} and "
+                f"{Location(name).shown} by {_name_cut(summary)}. Merge only files that "
+                "were cut by the same pre-tokenizer."
             )
         summaries.append(summary)
         if merged is None:
@@ -178,7 +177,7 @@ def merge_counts(paths: Iterable[str | PathLike[str]], out: str | PathLike[str])
             continue
         after = arrow.compute.add(table["first"], 1 + arrow.compute.max(merged["first"]).as_py())
         table = table.set_column(2, "first", after)
-        merged = add_up(arrow.concat_tables([merged, table]), shown(name))
+        merged = add_up(arrow.concat_tables([merged, table]), Location(name).shown)
     digest = hashlib.sha256(b"merged")
     for summary in summaries:
         digest.update(bytes.fromhex(summary.sha256))
@@ -216,7 +215,7 @@ def _name_cut(summary: CountsSummary) -> str:
 
 
 def _arrow(name: str) -> Any:
-    return import_arrow(f"Reading and writing {shown(name)}", "compute", "parquet")
+    return import_arrow(f"Reading and writing {Location(name).shown}", "compute", "parquet")
 
 
 def _read_table(file: BinaryIO, name: str) -> tuple[Any, CountsSummary | None]:

@@ -37,10 +37,8 @@ from bpe_core.comparison import (
 from bpe_core.corpus import (
     Corpus,
     HeldOut,
+    Location,
     check_by,
-    files_at,
-    is_pattern,
-    is_url,
     parallel_texts,
     read_corpus,
     to_corpus,
@@ -576,9 +574,9 @@ def _read(planned: Plan, name: str) -> Corpus:
 def _found_files(planned: Plan, sources: Sequence[str]) -> list[str]:
     found: list[str] = []
     for source in sources:
-        path = source if is_url(source) else os.path.join(planned.folder, source)
-        if is_url(path) or (not os.path.exists(path) and is_pattern(path)):
-            found += [file.url for file in files_at(path)[0]]
+        path = source if Location(source).is_url else os.path.join(planned.folder, source)
+        if Location(path).is_url or (not os.path.exists(path) and Location(path).is_pattern):
+            found += [file.url for file in Location(path).files()[0]]
         else:
             found.append(path)
     return found

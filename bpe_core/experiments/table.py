@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole, printable
 from bpe_core.comparison import TextPart, difference, ratio_interval, signed
-from bpe_core.corpus import is_url
+from bpe_core.corpus import Location
 from bpe_core.errors import OutOfRangeError
 from bpe_core.extras import to_frame
 
@@ -464,7 +464,7 @@ class Experiment:
         """Return paths as they are from another folder; absolute ones and URLs as they are."""
         return [
             source
-            if is_url(source) or os.path.isabs(source)
+            if Location(source).is_url or os.path.isabs(source)
             else os.path.relpath(self._path(source), folder)
             for source in sources
         ]

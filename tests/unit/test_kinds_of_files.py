@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus import ReadOptions, files_at, read_corpus, tables_in
+from bpe_core.corpus import Location, ReadOptions, read_corpus, tables_in
 from bpe_core.errors import (
     ConfigError,
     CorpusError,
@@ -242,7 +242,7 @@ def test_a_pattern_finds_each_file_once_whatever_links_there_are(tmp_path: Path)
         "data/i*/**/*.txt": [*below, "in/up/a.txt"],
         "data/*/*.txt": ["again/b.txt", "again/link.txt", "in/b.txt", "in/link.txt"],
     }.items():
-        found, is_named = files_at(f"{tmp_path}/{pattern}")
+        found, is_named = Location(f"{tmp_path}/{pattern}").files()
         assert not is_named
         assert [file.name for file in found] == [f"data/{name}" for name in names], pattern
 

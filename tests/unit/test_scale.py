@@ -320,5 +320,5 @@ def test_a_file_that_another_process_wrote_since_a_listing_is_read(
     system = _Listed()
     system.files["b.txt"] = b"hugs"
     monkeypatch.setattr(urls, "file_system", lambda url: (system, "b.txt"))
-    with urls.reading("s3://folder/b.txt") as file:
+    with urls.Location("s3://folder/b.txt").reading() as file:
         assert file.read() == b"hugs"
