@@ -17,7 +17,7 @@ import click
 
 from bpe_core.errors import UnavailableError
 from bpe_core.extras import missing_extra, needs_extra
-from bpe_core.files import VARIABLE
+from bpe_core.files import Store
 from bpe_core.kernels import PLAIN_PYTHON, lacks_kernels
 from bpe_core.views import CHECKOUT, INSTALLED
 
@@ -52,9 +52,9 @@ def plan_start(port: int, host: str) -> ServerCommand:
             'Run: pip install --force-reinstall "bpe-explorer[app]"'
         )
     environment = dict(os.environ)
-    if runs := environment.get(VARIABLE):
+    if runs := environment.get(Store.VARIABLE):
         # The server runs in a different folder from the caller's.
-        environment[VARIABLE] = str(Path(runs).absolute())
+        environment[Store.VARIABLE] = str(Path(runs).absolute())
     printed = "127.0.0.1" if host in _ALL_ADDRESSES else host
     options = (
         f"--server.port={port}",

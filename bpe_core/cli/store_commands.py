@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -21,10 +20,6 @@ from bpe_core.cli.outputs import (
     write_tokenizer,
 )
 from bpe_core.cli.support import FORMATS, note_what_lacks, out_option
-
-if TYPE_CHECKING:
-    from bpe_core.files import Entry
-
 
 _MAX_TITLE_LENGTH = 60
 
@@ -51,19 +46,23 @@ def list_entries() -> None:
     Examples:
       $ bpe store list
     """
-    from bpe_core.files import entries, store_folder
+    from bpe_core.files import Store
 
-    found = entries()
+    kept = Store()
+    found = kept.entries()
     for entry in found:
         size = f"{entry.n_bytes / 1e6:,.2f} MB" if entry.is_permitted else ""
         kind = entry.kind or "unknown"
+        title = safe(entry.title, _MAX_TITLE_LENGTH)
+        if not entry.is_permitted:
+            title = "(belongs to another user)"
         click.echo(
             f"{entry.name:39}  {size:>11}  {entry.opened:%Y-%m-%d %H:%M}  {safe(kind, 9):9}  "
-            f"{_safe_title(entry)}".rstrip()
+            f"{title}".rstrip()
         )
     n_bytes = sum(entry.n_bytes for entry in found)
     noun = "entry" if len(found) == 1 else "entries"
-    click.echo(f"{len(found):,} {noun}, {n_bytes / 1e6:,.2f} MB, in {store_folder()}", err=True)
+    click.echo(f"{len(found):,} {noun}, {n_bytes / 1e6:,.2f} MB, in {kept.folder}", err=True)
 
 
 @store.command(short_help="Compare the files with their checksums.")
@@ -78,22 +77,23 @@ def verify(names: tuple[str, ...]) -> None:
       $ bpe store verify
     """
     from bpe_core.errors import FormatError
-    from bpe_core.files import check_files, entries, entry_folder
+    from bpe_core.files import Store
 
-    folders = [entry_folder(name) for name in names or [entry.name for entry in entries()]]
+    kept = Store()
+    entries = [kept.entry(name) for name in names or [each.name for each in kept.entries()]]
     n_whole = n_without = n_wrong = 0
-    for folder in folders:
+    for entry in entries:
         try:
-            if check_files(folder):
+            if entry.check():
                 n_whole += 1
             else:
                 n_without += 1
         except FormatError as error:
             n_wrong += 1
-            click.echo(f"{folder.name}: {safe(str(error), 200)}")
+            click.echo(f"{entry.folder.name}: {safe(str(error), 200)}")
         except OSError as error:
             n_wrong += 1
-            click.echo(f"{folder.name}: cannot be read: {error.strerror}.")
+            click.echo(f"{entry.folder.name}: cannot be read: {error.strerror}.")
     click.echo(f"{n_whole} whole, {n_wrong} damaged or unreadable", nl=False, err=True)
     older = f", {n_without} of an earlier version without checksums" if n_without else ""
     click.echo(older, err=True)
@@ -110,12 +110,13 @@ def remove(names: tuple[str, ...]) -> None:
     Examples:
       $ bpe store remove 0123456789abcdef0123456789abcdef
     """
-    from bpe_core.files import delete_folder, entry_folder, refused_as_not_permitted
+    from bpe_core.files import Store
 
-    for folder in [entry_folder(name) for name in dict.fromkeys(names)]:
-        with refused_as_not_permitted(f"Entry {folder.name}"):
-            delete_folder(folder)
-        click.echo(f"Removed: {folder.name}", err=True)
+    for entry in [Store().entry(name) for name in dict.fromkeys(names)]:
+        name = entry.folder.name
+        with Store.permitted(f"Entry {name}"):
+            entry.delete()
+        click.echo(f"Removed: {name}", err=True)
 
 
 @store.command(short_help="Write an entry, or a run's tokenizer, to a file.")
@@ -138,23 +139,24 @@ def export(name: str, out: str, *, force: bool, format_name: str | None) -> None
       $ bpe store export 0123456789abcdef0123456789abcdef --out run.zip
     """
     from bpe_core.errors import ConfigError
-    from bpe_core.files import RUN, check_files, entry_folder, is_id, refused_as_not_permitted
+    from bpe_core.files import Entry, Store
     from bpe_core.formats import ENTRY, dumps, format_by_name, load_run
 
     wants_tokenizer = format_name is not None or (
         not is_standard_output(out) and format_by_name(out) is not None
     )
-    if wants_tokenizer and not is_id(name):
+    if wants_tokenizer and not Entry.is_id(name):
         raise ConfigError(
             f"Only a run has a tokenizer to write, and {name!r} is not the id of one. Omit "
             "--format and name a .zip file to export an upload."
         )
-    folder = entry_folder(name)
-    with refused_as_not_permitted(f"Entry {name}"):
-        check_files(folder)
+    entry = Store().entry(name)
+    folder = entry.folder
+    with Store.permitted(f"Entry {name}"):
+        entry.check()
         if wants_tokenizer:
             format, note = format_to_write(out, format_name)
-            run = load_run(folder / RUN)
+            run = load_run(folder / entry.RUN)
             files = dumps(run, format)
             check_outputs(files, out, [str(folder)], force=force, note=note)
             told = write_tokenizer(files, out)
@@ -174,12 +176,6 @@ def safe(text: str, longest: int) -> str:
     """
     shown = printable(text[:longest])
     return shown if len(text) <= longest else f"{shown}…"
-
-
-def _safe_title(entry: Entry) -> str:
-    if not entry.is_permitted:
-        return "(belongs to another user)"
-    return safe(entry.title, _MAX_TITLE_LENGTH)
 
 
 def _zip_folder(folder: Path) -> bytes:

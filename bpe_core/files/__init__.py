@@ -14,36 +14,7 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from bpe_core.files.kept_arrays import Kept, can_keep, find_kept, hash_package, keep
-    from bpe_core.files.store import (
-        DELETED_PREFIX,
-        DETAILS,
-        EXPERIMENT_PREFIX,
-        NAME,
-        RUN,
-        UNFINISHED,
-        UPLOAD_PREFIX,
-        VARIABLE,
-        Entry,
-        check_files,
-        delete_folder,
-        delete_for_owner,
-        entries,
-        entry_folder,
-        folder_size,
-        is_deleted_by_owner,
-        is_entry_name,
-        is_id,
-        keep_store_private,
-        make_store_folder,
-        new_id,
-        owned_id,
-        read_checked,
-        refused_as_not_permitted,
-        replace_file,
-        store_folder,
-        touch,
-        write_manifest,
-    )
+    from bpe_core.files.store import Entry, Store
     from bpe_core.files.whole_files import (
         ARCHIVE_DAMAGE,
         ARRAY_DAMAGE,

@@ -12,7 +12,7 @@ from zipfile import BadZipFile, ZipFile
 
 from bpe_core.corpus import HELD_OUT_MARK, PARQUET_MARK, is_counts, is_zip, open_parquet_file
 from bpe_core.errors import BpeError, FormatError
-from bpe_core.files import is_entry_name
+from bpe_core.files import Entry
 from bpe_core.formats import native, tiktoken_file, training_note
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf
 from bpe_core.formats.json_files import is_token_id, looks_like_json, parse_json
@@ -76,7 +76,7 @@ def _zip_kind(file: BinaryIO) -> str | None:
     if is_run(members):
         return RUN
     folders = {PurePosixPath(name).parts[0] for name in members if name}
-    return ENTRY if len(folders) == 1 and is_entry_name(*folders) else None
+    return ENTRY if len(folders) == 1 and Entry.is_name(*folders) else None
 
 
 def _json_kind(data: bytes, name: str) -> str | None:

@@ -13,7 +13,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus import Upload
-from bpe_core.files import owned_id
+from bpe_core.files import Entry
 from bpe_core.vocabulary import Mixture, mixtures
 from tests.app.pages import OpenApp, errors, page_text, sent, upload
 from tests.app.training import draw_after, known_ids
@@ -107,7 +107,7 @@ def test_a_visitor_can_have_a_few_inferences_at_a_time(
 
 def test_the_example_is_not_passed_off_as_the_visitor_s_own(open_app: OpenApp) -> None:
     key = "0123456789abcdef" * 2
-    own = replace(load_run(SAMPLE_RUN_ID).name, id=owned_id(key), title="My <b>hugs")
+    own = replace(load_run(SAMPLE_RUN_ID).name, id=Entry.owned_id(key), title="My <b>hugs")
     other = replace(own, id="f" * 32, title="Opened by a link")
     app = open_app("detective", RecentRuns(names=(other, own)), samples=OWN)
     assert "This page shows the example run" not in page_text(app)

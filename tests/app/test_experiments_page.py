@@ -10,7 +10,7 @@ import bpe_core as bpe
 from bpe_core.corpus import Corpus
 from bpe_core.experiments import running
 from bpe_core.experiments.table import MEASURED_ON_THE_MACHINE
-from bpe_core.files import EXPERIMENT_PREFIX, entries, make_store_folder, new_id, owned_id
+from bpe_core.files import Entry, Store
 from tests.app.pages import OpenApp, page_text, paste, press, read_query, sent
 from tests.new_process import children_with
 from tests.waiting import OfKind, wait_until
@@ -49,7 +49,7 @@ def test_a_choice_becomes_an_answer_and_runs(open_app: OpenApp) -> None:
     # Each row is a run of its size, and the visitor's own.
     assert len(result.run_ids) == 4
     keys = app.session_state[workspace.state_key(OwnKeys)].keys
-    assert {owned_id(key) for key in keys} == {*result.run_ids.values()}
+    assert {Entry.owned_id(key) for key in keys} == {*result.run_ids.values()}
     for row in result.found.rows:
         stored = load_run(result.run_ids[row.name])
         assert stored.run.tokenizer.fingerprint == row.figures["fingerprint"]
@@ -111,15 +111,15 @@ def test_rows_are_an_entry_and_measured_again_if_a_run_was_deleted(
     order = Order(settings, Corpus.from_text(TEXT), "Lines")
 
     def measured() -> dict[str, str]:
-        return dict(measure(order, [new_id() for _ in range(order.n_rows)], Task()).run_ids)
+        return dict(measure(order, [Entry.new_id() for _ in range(order.n_rows)], Task()).run_ids)
 
     with monkeypatch.context() as smaller:
         smaller.setattr(jobs, "_MAX_BYTES", 1_000_000)
         with pytest.raises(WorkProcessError, match="memory"):
             measured()
     first = measured()
-    (entry,) = [each for each in entries() if each.kind == "experiment"]
-    assert (entry.name, entry.title) == (f"{EXPERIMENT_PREFIX}{order.id}", "Lines")
+    (entry,) = [each for each in Store().entries() if each.kind == "experiment"]
+    assert (entry.name, entry.title) == (f"{Entry.EXPERIMENT}{order.id}", "Lines")
     assert measured() == first
     delete_run(first["270"])
     again = measured()
@@ -154,12 +154,12 @@ def test_a_process_that_is_killed_in_the_middle_resumes_and_is_equal() -> None:
     order = Order(settings, Corpus.from_documents(documents), "Parts")
     # With an id too few, a process that is faster than the kill fails in the middle too.
     with pytest.raises(WorkProcessError):
-        measure(order, [new_id() for _ in range(order.n_rows - 1)], _Killed())
-    folder = make_store_folder() / f"{EXPERIMENT_PREFIX}{order.id}"
+        measure(order, [Entry.new_id() for _ in range(order.n_rows - 1)], _Killed())
+    folder = Store().make() / f"{Entry.EXPERIMENT}{order.id}"
     rows = f"{'[0-9a-f]' * 32}.json"
     first = {path.name: path.stat().st_mtime_ns for path in folder.glob(rows)}
     assert 0 < len(first) < order.n_rows
-    resumed = measure(order, [new_id() for _ in range(order.n_rows)], Task())
+    resumed = measure(order, [Entry.new_id() for _ in range(order.n_rows)], Task())
     # What was there was not measured again.
     after = {path.name: path.stat().st_mtime_ns for path in folder.glob(rows)}
     assert len(after) == order.n_rows

@@ -17,7 +17,7 @@ from bpe_core.corpus import (
     open_large,
     reading_process,
 )
-from bpe_core.files import new_id
+from bpe_core.files import Entry
 from bpe_core.processes import Report
 from tests.app.adapting import small_base
 from tests.app.pages import (
@@ -217,7 +217,7 @@ def test_compare_proposes_to_hold_out_by_folder_where_folders_are_newer(open_app
 
 
 def test_own_files_that_are_no_longer_kept_are_asked_for_again(open_app: OpenApp) -> None:
-    app = open_app("train", held_by="file", held_file=new_id())
+    app = open_app("train", held_by="file", held_file=Entry.new_id())
     assert "no longer kept" in app.toast[0].value
     assert "Nothing is held out yet" in page_text(app)
     hold_out(app, USUAL)
@@ -269,7 +269,7 @@ def test_adapting_is_judged_on_own_files(
     swapped = replace_in_process(order, 5, Task())
     assert swapped.judged.tokens[0] == before
     request = TrainingRequest(
-        id=new_id(),
+        id=Entry.new_id(),
         title="own",
         extension=Extension(BaseName("gpt2", "A base"), n_tokens=5),
         held_out_share=0.0,

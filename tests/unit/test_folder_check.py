@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import bpe_core as bpe
-from bpe_core.files import new_id
+from bpe_core.files import Entry
 from ui.storage import CorpusOrigin, Trained, load_run, store_run
 from ui.work.jobs import StoredTraining, TrainingRequest, train_and_store
 
@@ -31,7 +31,7 @@ def projects(n_folders: int = 40) -> bpe.Corpus:
 
 def trained(corpus: bpe.Corpus, by: str = "document", config: bpe.TrainingConfig = CONFIG) -> str:
     request = TrainingRequest(
-        id=new_id(),
+        id=Entry.new_id(),
         title="Projects",
         config=config,
         held_out_share=0.1,

@@ -16,14 +16,7 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.files import (
-    EXPERIMENT_PREFIX,
-    check_files,
-    delete_for_owner,
-    entries,
-    new_id,
-    write_manifest,
-)
+from bpe_core.files import Entry, Store
 from bpe_core.files.store import MANIFEST
 from bpe_core.formats import run_archive
 from ui.host import server_cache
@@ -94,7 +87,7 @@ def rewrite(path: Path, text: str) -> None:
     """Replace a file of an entry and renew the checksums, as if it had been stored like that."""
     data = text.encode()
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-    write_manifest(path.parent)
+    Entry(path.parent).write_manifest()
 
 
 ORIGIN: dict[str, object] = {
@@ -186,7 +179,7 @@ def test_a_run_is_loaded_if_its_name_file_is_damaged(store: Path, change: object
     rewrite(path, changed)
     assert find_run_name(run_id) == load_run(run_id).name
     path.unlink()
-    write_manifest(path.parent)
+    Entry(path.parent).write_manifest()
     assert find_run_name(run_id) == load_run(run_id).name
 
 
@@ -197,8 +190,8 @@ def test_a_renamed_run_has_its_new_name_everywhere_and_is_whole(store: Path) -> 
         rename_run(run_id, title)
         assert load_run(run_id).title == title
         assert load_run(run_id).name == find_run_name(run_id) == replace(before, title=title)
-        assert [entry.title for entry in entries()] == [title]
-        assert check_files(store / run_id)
+        assert [entry.title for entry in Store().entries()] == [title]
+        assert Entry(store / run_id).check()
 
 
 def test_a_deleted_run_is_gone_from_disk_and_memory_and_its_address_says_so(store: Path) -> None:
@@ -214,10 +207,10 @@ def test_a_deleted_run_is_gone_from_disk_and_memory_and_its_address_says_so(stor
             find(run_id)
     # What another server deletes is not shown from memory either.
     assert load_run(other).title == "Hugs"
-    delete_for_owner(store / other)
+    Entry(store / other).delete_for_owner()
     with pytest.raises(RunDeletedError):
         load_run(other)
-    assert entries() == []
+    assert Store().entries() == []
     age(store / f"deleted-{run_id}", days=DAYS_KEPT_UNOPENED + 1)
     sweep_store()
     assert {path.name for path in store.iterdir()} == {f"deleted-{other}"}
@@ -304,7 +297,7 @@ def age(path: Path, *, days: float) -> None:
 
 def test_a_sweep_deletes_old_runs_and_leftovers_and_nothing_else(store: Path) -> None:
     old, opened, new = (store_run(Trained("Hugs", hugs(), NOTHING)) for _ in range(3))
-    rows, new_rows = (f"{EXPERIMENT_PREFIX}{new_id()}" for _ in range(2))
+    rows, new_rows = (f"{Entry.EXPERIMENT}{Entry.new_id()}" for _ in range(2))
     for name in (rows, new_rows):
         (store / name).mkdir()
     age(store / rows, days=DAYS_KEPT_UNOPENED + 1)

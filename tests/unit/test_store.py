@@ -16,15 +16,7 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.files import (
-    check_files,
-    delete_folder,
-    entries,
-    keep_store_private,
-    read_checked,
-    replace_file,
-    store_folder,
-)
+from bpe_core.files import Entry, Store
 from bpe_core.files.store import MANIFEST
 from bpe_core.formats import native, run_archive
 from tests.new_process import run_python
@@ -69,7 +61,7 @@ def test_each_file_of_a_run_has_a_checksum(store: Path) -> None:
     listed = json.loads((folder / MANIFEST).read_bytes())["files"]
     assert {*listed, MANIFEST} == {path.name for path in folder.iterdir()}
     assert len(listed) == 4
-    assert check_files(folder)
+    assert Entry(folder).check()
 
 
 @pytest.mark.parametrize(
@@ -105,7 +97,7 @@ keep_text("hug")
 
 def test_a_read_only_store_stays_read_only(store: Path) -> None:
     store.mkdir(mode=0o555)
-    keep_store_private()
+    Store().keep_private()
     assert stat.S_IMODE(store.stat().st_mode) == 0o500
 
 
@@ -133,7 +125,7 @@ def test_entries_of_earlier_versions_have_no_manifest_and_are_read(store: Path) 
     run_id, text_id = kept_run(), keep_text("hug")
     for folder in store.iterdir():
         (folder / MANIFEST).unlink()
-        assert not check_files(folder)
+        assert not Entry(folder).check()
     assert load_run(run_id).title == "Hugs"
     assert find_run_name(run_id).title == "Hugs"
     assert load_text(text_id) == "hug"
@@ -160,7 +152,7 @@ def test_a_damaged_manifest_is_damage(store: Path, manifest: bytes) -> None:
     folder = store / f"upload-{keep_text('hug')}"
     (folder / MANIFEST).write_bytes(manifest)
     with pytest.raises(bpe.IntegrityError, match=r"manifest\.json .*damaged"):
-        check_files(folder)
+        Entry(folder).check()
 
 
 def make_newer(folder: Path) -> None:
@@ -209,17 +201,17 @@ def test_at_each_moment_of_replacing_a_text_it_is_whole(
     replace, seen = os.replace, list[bytes]()
 
     def observed(source: Path, target: Path) -> None:
-        seen.append(read_checked(folder, "0"))
+        seen.append(Entry(folder).read("0"))
         replace(source, target)
-        seen.append(read_checked(folder, "0"))
+        seen.append(Entry(folder).read("0"))
 
     monkeypatch.setattr(os, "replace", observed)
     for text in (b"newer", b"newest"):
-        replace_file(folder, "0", text)
+        Entry(folder).replace("0", text)
     assert seen == [*[b"old"] * 3, *[b"newer"] * 4, b"newest"]
     (folder / "0").write_bytes(b"old")
     with pytest.raises(bpe.IntegrityError, match="differs from its SHA-256"):
-        read_checked(folder, "0")
+        Entry(folder).read("0")
 
 
 def test_after_a_power_cut_a_replaced_text_and_its_checksum_are_on_the_disk(
@@ -227,7 +219,7 @@ def test_after_a_power_cut_a_replaced_text_and_its_checksum_are_on_the_disk(
 ) -> None:
     folder = store / f"upload-{keep_text('old')}"
     disk = Disk(monkeypatch)
-    replace_file(folder, "0", b"new")
+    Entry(folder).replace("0", b"new")
     assert disk.moved == [MANIFEST, "0"]
     assert disk.lost() == []
 
@@ -276,10 +268,10 @@ def test_another_users_entries_are_answered_with_a_message(
         for load in loads:
             assert "belongs to another user of this computer" in (said := str(load_error(load)))
             assert str(shared) not in said
-        listed = entries()
+        listed = Store().entries()
         names = [entry.name for entry in listed]
         with pytest.raises(PermissionError):
-            delete_folder(shared / names[0])
+            Entry(shared / names[0]).delete()
     assert sorted(names) == sorted(os.listdir(shared))
     assert [entry.is_permitted for entry in listed] == [False] * 3
 
@@ -301,7 +293,7 @@ def test_another_users_store_is_answered_with_a_message(
         lambda: load_run(run_id),
         lambda: find_run_name(run_id),
         lambda: load_text(text_id),
-        entries,
+        Store().entries,
     ]
     with as_another_user(shared), caplog.at_level(logging.WARNING):
         assert all(load_error(load) is not None for load in loads)
@@ -337,10 +329,10 @@ def test_room_is_not_counted_for_an_entry_that_could_not_be_deleted(
     os.utime(folder, (then, then))
     monkeypatch.setattr(keeping, "MAX_BYTES_KEPT", 1_000)
 
-    def refuse(_: Path) -> None:
+    def refuse(_: Entry) -> None:
         raise PermissionError
 
-    monkeypatch.setattr(keeping, "delete_folder", refuse)
+    monkeypatch.setattr(Entry, "delete", refuse)
     with pytest.raises(bpe.NotKeptError, match="fill"):
         keep_text("pug")
 
@@ -356,7 +348,7 @@ def test_a_deletion_that_is_cut_off_leaves_no_half_entry(
     with monkeypatch.context() as patch:
         patch.setattr("shutil.rmtree", stop)
         with pytest.raises(OSError, match="cut"):
-            delete_folder(store / f"upload-{text_id}")
+            Entry(store / f"upload-{text_id}").delete()
     with pytest.raises(upload_store.UploadNotFoundError):
         load_text(text_id)
     sweep_store(now=time.time() + 2 * 86_400)
@@ -431,13 +423,13 @@ def test_a_store_is_where_the_variable_or_a_checkout_or_the_users_data_says(
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     monkeypatch.delenv("BPE_EXPLORER_RUNS")
     monkeypatch.setattr("bpe_core.files.store._CHECKOUT", tmp_path)
-    assert store_folder() == Path("/home/somebody/.local/share/bpe-explorer/runs")
+    assert Store().folder == Path("/home/somebody/.local/share/bpe-explorer/runs")
     monkeypatch.setenv("XDG_DATA_HOME", "/data")
-    assert store_folder() == Path("/data/bpe-explorer/runs")
+    assert Store().folder == Path("/data/bpe-explorer/runs")
     (tmp_path / ".runs").mkdir()
-    assert store_folder() == tmp_path / ".runs"
+    assert Store().folder == tmp_path / ".runs"
     monkeypatch.setenv("BPE_EXPLORER_RUNS", "/elsewhere")
-    assert store_folder() == Path("/elsewhere")
+    assert Store().folder == Path("/elsewhere")
 
 
 def test_without_platformdirs_the_error_names_the_extra(
@@ -447,7 +439,7 @@ def test_without_platformdirs_the_error_names_the_extra(
     monkeypatch.setattr("bpe_core.files.store._CHECKOUT", tmp_path)
     monkeypatch.setitem(__import__("sys").modules, "platformdirs", None)
     with pytest.raises(bpe.MissingExtraError, match=r"bpe-explorer\[formats\]"):
-        store_folder()
+        Store()
 
 
 def test_a_new_entry_is_whole_or_absent_if_its_writing_fails(store: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.files import write_manifest
+from bpe_core.files import Entry
 from bpe_core.formats import dumps
 from bpe_core.formats.opening.opening import open_files
 from tests.unit.test_run_store import age
@@ -103,7 +103,7 @@ def test_damaged_sentences_are_refused(store: Path) -> None:
     (store / f"upload-{upload_id}" / "details.json").write_bytes(b"{}")
     with pytest.raises(bpe.FormatError, match="damaged"):
         load_sentences(upload_id)
-    write_manifest(store / f"upload-{upload_id}")
+    Entry(store / f"upload-{upload_id}").write_manifest()
     with pytest.raises(bpe.FormatError, match="damaged"):
         load_sentences(upload_id)
 

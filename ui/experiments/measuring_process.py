@@ -13,7 +13,7 @@ from bpe_core.corpus import Corpus
 from bpe_core.errors import NotKeptError
 from bpe_core.experiments import Progress as RowsDone
 from bpe_core.experiments import Training, experiment
-from bpe_core.files import folder_size, write_whole
+from bpe_core.files import Entry, write_whole
 from bpe_core.processes import Report
 from bpe_core.runs import TrainingRun
 from ui.storage import (
@@ -57,7 +57,7 @@ def measure_here(
     else:
         training, held_out = corpus.hold_out(separate)
     left, lock = list(new_ids), threading.Lock()
-    run_ids, noted = read_ids(folder), folder_size(folder)
+    run_ids, noted = read_ids(folder), Entry(folder).size()
 
     def store(of: Training, size: int, run: TrainingRun) -> None:
         with lock:
@@ -70,7 +70,7 @@ def measure_here(
     def follow(progress: RowsDone) -> None:
         nonlocal noted
         with lock:
-            size = folder_size(folder)
+            size = Entry(folder).size()
         make_room(max(0, size - noted))
         noted = size
         report(Progress(round(progress.share * _STEPS), _STEPS))

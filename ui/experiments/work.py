@@ -13,16 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from bpe_core.corpus import Corpus
 from bpe_core.experiments import Experiment, experiment
-from bpe_core.files import (
-    EXPERIMENT_PREFIX,
-    NAME,
-    delete_folder,
-    make_store_folder,
-    new_id,
-    owned_id,
-    touch,
-    write_whole,
-)
+from bpe_core.files import Entry, Store, write_whole
 from bpe_core.tokenizer import Tokenizer
 from ui.experiments.measuring_process import (
     BASE,
@@ -112,8 +103,8 @@ def begin_measuring(order: Order) -> None:
     earlier = measuring(order)
     if earlier is not None and earlier.result is not None and earlier.result.lacks_runs:
         queue.forget(EXPERIMENT, order.id)
-    keys = [new_id() for _ in range(order.n_rows)]
-    work = partial(measure, order, [owned_id(key) for key in keys])
+    keys = [Entry.new_id() for _ in range(order.n_rows)]
+    work = partial(measure, order, [Entry.owned_id(key) for key in keys])
     queue.begin(EXPERIMENT, order.id, work, about=order.title)
     hold_keys(keys)
 
@@ -164,10 +155,10 @@ def _open_folder(order: Order) -> Path:
 
     A row whose run was deleted could not be opened, so all are then measured again.
     """
-    folder = make_store_folder() / f"{EXPERIMENT_PREFIX}{order.id}"
+    folder = Store().make() / f"{Entry.EXPERIMENT}{order.id}"
     if not all(map(is_stored, read_ids(folder).values())):
-        delete_folder(folder)
+        Entry(folder).delete()
     folder.mkdir(exist_ok=True)
-    touch(folder)
-    write_whole(folder / NAME, json.dumps({"title": order.title}).encode())
+    Entry(folder).touch()
+    write_whole(folder / Entry.NAME, json.dumps({"title": order.title}).encode())
     return folder

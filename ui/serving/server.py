@@ -52,13 +52,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.stats import ACTIVE_SESSIONS_FAMILY
 
-from bpe_core.files import (
-    UPLOAD_PREFIX,
-    is_entry_name,
-    is_id,
-    keep_store_private,
-    store_folder,
-)
+from bpe_core.files import Entry, Store
 from bpe_core.kernels import compile_in_background, kernels_are_compiled
 from ui.host import Code, cached, event, log_as_json, server_cache, settings, short_id
 from ui.serving.upkeep import (
@@ -105,7 +99,7 @@ async def lifespan(_: object) -> AsyncGenerator[None]:
     started = time.monotonic()
     # What visitors leave in files is for this server's user alone.
     os.umask(0o077)
-    keep_store_private()
+    Store().keep_private()
     use_small_pages()
     warm_up_start()
     settle_memory()
@@ -522,13 +516,13 @@ def store_size() -> StoreSize:
     runs = uploads = n_bytes = 0
     # Entries may be deleted meanwhile.
     with suppress(OSError):
-        for entry in store_folder().iterdir():
-            if not is_entry_name(entry.name):
+        for entry in Store().folder.iterdir():
+            if not Entry.is_name(entry.name):
                 continue
             with suppress(OSError):
                 n_bytes += sum(file.lstat().st_size for file in entry.iterdir())
-            if entry.name.startswith(UPLOAD_PREFIX):
+            if entry.name.startswith(Entry.UPLOAD):
                 uploads += 1
-            elif is_id(entry.name):
+            elif Entry.is_id(entry.name):
                 runs += 1
     return StoreSize(runs, uploads, n_bytes)

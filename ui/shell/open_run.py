@@ -21,7 +21,7 @@ from zoneinfo import ZoneInfo
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.files import is_id, new_id, owned_id
+from bpe_core.files import Entry
 from ui.components import run_memory
 from ui.host import errors_shown
 from ui.look import RunName, plain_markdown, run_labels
@@ -256,14 +256,14 @@ class OwnKeys:
 
 def new_own_id() -> str:
     """Return an id for a run that this visitor trains, and remember its key."""
-    key = new_id()
+    key = Entry.new_id()
     hold_keys([key])
-    return owned_id(key)
+    return Entry.owned_id(key)
 
 
 def is_own(run_id: str) -> bool:
     """Return whether the visitor's browser trained a run."""
-    return any(owned_id(key) == run_id for key in workspace.get(OwnKeys).keys)
+    return any(Entry.owned_id(key) == run_id for key in workspace.get(OwnKeys).keys)
 
 
 def hold_keys(keys: Sequence[str]) -> None:
@@ -369,7 +369,7 @@ def _ids(found: object, name: str, most: int) -> list[str]:
     if not isinstance(ids, list):
         return []
     listed = cast("list[object]", ids)[:most]
-    return [text for text in listed if isinstance(text, str) and is_id(text)]
+    return [text for text in listed if isinstance(text, str) and Entry.is_id(text)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,7 +399,7 @@ def note_found(found: object) -> None:
         return
     name = cast("Mapping[object, object]", found).get("corpus")
     source, _, kept_id = name.partition("=") if isinstance(name, str) else ("", "", "")
-    is_valid = source in _SOURCES and is_id(kept_id)
+    is_valid = source in _SOURCES and Entry.is_id(kept_id)
     workspace.update(GivenCorpus, name=name if is_valid else "", is_to_open=is_valid)
 
 

@@ -14,17 +14,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from bpe_core.errors import NotKeptError
-from bpe_core.files import (
-    DELETED_PREFIX,
-    UNFINISHED,
-    delete_folder,
-    folder_size,
-    is_entry_name,
-    make_store_folder,
-    move_whole,
-    store_folder,
-    write_manifest,
-)
+from bpe_core.files import Entry, Store, move_whole
 from ui.host import settings
 
 DAYS_KEPT_UNOPENED: Final = settings().days_kept
@@ -59,7 +49,7 @@ def make_room(n_bytes: int) -> None:
                 f"The server cannot keep anything now: runs and files opened within a day fill "
                 f"all of its {MAX_BYTES_KEPT / 1e9:g} GB. Try again later."
             )
-        _last_sweep = _Sweep(store_folder(), MAX_BYTES_KEPT - room)
+        _last_sweep = _Sweep(Store().folder, MAX_BYTES_KEPT - room)
 
 
 @dataclass(slots=True)
@@ -75,7 +65,7 @@ class _Sweep:
         """Return whether `n_bytes` more fit, even if other servers fill their part meanwhile."""
         room = (MAX_BYTES_KEPT - self.n_bytes) // _SERVERS
         return (
-            self.folder == store_folder()
+            self.folder == Store().folder
             and time.monotonic() - self.at < SECONDS_BETWEEN_SWEEPS
             and self.n_bytes_since + n_bytes <= room
         )
@@ -119,9 +109,9 @@ def sweep_store(n_bytes: int = 0, *, now: float | None = None) -> int:
         try:
             days = (now - folder.lstat().st_mtime) / _SECONDS_A_DAY
             if days > max_days:
-                delete_folder(folder)
+                Entry(folder).delete()
             elif max_days == DAYS_KEPT_UNOPENED:
-                size = folder_size(folder)
+                size = Entry(folder).size()
                 kept.append((days, size, folder))
                 room -= size
         except PermissionError:
@@ -133,13 +123,13 @@ def sweep_store(n_bytes: int = 0, *, now: float | None = None) -> int:
         if room >= 0 or days <= _DAYS_OPEN:
             break
         with suppress(OSError):
-            delete_folder(folder)
+            Entry(folder).delete()
             room += size
     if n_refused:
         _log.warning(
             "%s entries of %s belong to another user and cannot be deleted.",
             n_refused,
-            store_folder(),
+            Store().folder,
         )
     return room
 
@@ -147,16 +137,16 @@ def sweep_store(n_bytes: int = 0, *, now: float | None = None) -> int:
 def _swept() -> Iterator[tuple[Path, int]]:
     """Yield the folders that a sweep may delete, and after how many days."""
     try:
-        found = list(store_folder().iterdir())
+        found = list(Store().folder.iterdir())
     except PermissionError as error:
         _log.warning("Cannot sweep the store: %s", error)
         return
     except OSError:
         return
     for entry in found:
-        if is_entry_name(entry.name.removeprefix(DELETED_PREFIX)):
+        if Entry.is_name(entry.name.removeprefix(Entry.DELETED)):
             yield entry, DAYS_KEPT_UNOPENED
-        elif entry.name.startswith(UNFINISHED):
+        elif entry.name.startswith(Entry.UNFINISHED):
             # Another server may still be writing it.
             yield entry, _DAYS_KEPT_UNFINISHED
 
@@ -164,7 +154,7 @@ def _swept() -> Iterator[tuple[Path, int]]:
 @contextmanager
 def new_folder(folder: Path) -> Generator[Path]:
     """Yield a temporary folder that becomes `folder` if the block succeeds, else is deleted."""
-    unfinished = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=make_store_folder()))
+    unfinished = Path(tempfile.mkdtemp(prefix=Entry.UNFINISHED, dir=Store().make()))
     try:
         yield unfinished
         move_whole(unfinished, folder)
@@ -180,10 +170,10 @@ def kept_folder(name: str) -> Generator[Path]:
     The checksums of its files are written next to them. Raises NotKeptError if there is no room for
     it, or no permission.
     """
-    with os_errors_as_not_kept(), new_folder(store_folder() / name) as folder:
+    with os_errors_as_not_kept(), new_folder(Store().folder / name) as folder:
         yield folder
-        write_manifest(folder)
-        make_room(folder_size(folder))
+        Entry(folder).write_manifest()
+        make_room(Entry(folder).size())
 
 
 @contextmanager
@@ -193,7 +183,7 @@ def os_errors_as_not_kept() -> Generator[None]:
         yield
     except OSError as error:
         # The path goes to the server's log only: visitors must not see it.
-        _log.error("Cannot write to %s: %s", store_folder(), error)
+        _log.error("Cannot write to %s: %s", Store().folder, error)
         if isinstance(error, PermissionError):
             raise NotKeptError(
                 "The server cannot keep anything now: the folder for it belongs to another user of "

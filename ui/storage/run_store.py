@@ -30,24 +30,7 @@ from bpe_core.adapting import DEFAULT_COVERAGE
 from bpe_core.comparison import Newness
 from bpe_core.corpus import Composition, Corpus, HeldOut, Place
 from bpe_core.errors import BpeError, FormatError, NewerFormatError, NotKeptError
-from bpe_core.files import (
-    ARRAY_DAMAGE,
-    NAME,
-    RUN,
-    check_files,
-    delete_for_owner,
-    is_deleted_by_owner,
-    is_id,
-    new_id,
-    open_regular,
-    read_checked,
-    read_regular,
-    refused_as_not_permitted,
-    replace_file,
-    store_folder,
-    touch,
-    write_whole,
-)
+from bpe_core.files import ARRAY_DAMAGE, Entry, Store, open_regular, read_regular, write_whole
 from bpe_core.formats import (
     dumps,
     loads,
@@ -361,7 +344,7 @@ def read_entry(folder: Path) -> StoredEntry:
     ...     read_entry(Path(folder)).held_out.documents
     ('hug',)
     """
-    return msgspec.json.decode(gzip.decompress(read_checked(folder, ENTRY)), type=StoredEntry)
+    return msgspec.json.decode(gzip.decompress(Entry(folder).read(ENTRY)), type=StoredEntry)
 
 
 class _StoredName(msgspec.Struct):
@@ -375,10 +358,10 @@ def write_run_name(folder: Path, name: RunName) -> None:
     """Write a run's name into its folder, in place of another if it has one; raises OSError."""
     stored = _StoredName(name.title, name.vocab_size, name.config.to_dict(), name.trained_at)
     data = msgspec.json.encode(stored)
-    if (folder / NAME).is_file():
-        replace_file(folder, NAME, data)
+    if (folder / Entry.NAME).is_file():
+        Entry(folder).replace(Entry.NAME, data)
     else:
-        (folder / NAME).write_bytes(data)
+        (folder / Entry.NAME).write_bytes(data)
 
 
 def read_run_name(folder: Path) -> RunName | None:
@@ -387,7 +370,7 @@ def read_run_name(folder: Path) -> RunName | None:
     Raises PermissionError.
     """
     try:
-        found = msgspec.json.decode(read_checked(folder, NAME), type=_StoredName)
+        found = msgspec.json.decode(Entry(folder).read(Entry.NAME), type=_StoredName)
         config = read_config(found.config)
         time = None if found.trained_at is None else found.trained_at.astimezone(UTC)
     except PermissionError:
@@ -494,7 +477,7 @@ def store_run(
     `load_run` reads a run from the disk; the latest one with `is_shown_next` it returns as it is,
     because reading 500,000 merges takes 15 seconds.
     """
-    run_id = run_id or new_id()
+    run_id = run_id or Entry.new_id()
     stored = _finished(run_id, trained, datetime.now(UTC), should_stop)
     try:
         with kept_folder(run_id) as folder:
@@ -553,15 +536,15 @@ def is_stored(run_id: str) -> bool:
     >>> is_stored("../secret")
     False
     """
-    if not is_id(run_id):
+    if not Entry.is_id(run_id):
         return False
-    return in_memory_run(run_id) is not None or (store_folder() / run_id / RUN).is_file()
+    return in_memory_run(run_id) is not None or (Store().folder / run_id / Entry.RUN).is_file()
 
 
 def note_opened(run_id: str) -> None:
     """Note that a run was opened, so that it is kept for another 90 days."""
     if run_id != SAMPLE_RUN_ID:
-        touch(_find_folder(run_id))
+        Entry(_find_folder(run_id)).touch()
 
 
 def find_run_name(run_id: str) -> RunName:
@@ -569,8 +552,8 @@ def find_run_name(run_id: str) -> RunName:
     if (held := in_memory_run(run_id)) is not None:
         return held.name
     folder = _find_folder(run_id)
-    with refused_as_not_permitted("The run stored at this address"):
-        name = read_run_name(folder) if (folder / RUN).is_file() else None
+    with Store.permitted("The run stored at this address"):
+        name = read_run_name(folder) if (folder / Entry.RUN).is_file() else None
     return name or load_run(run_id).name
 
 
@@ -610,8 +593,8 @@ def delete_run(run_id: str) -> None:
     """
     folder = _find_folder(run_id)
     _check_is_there(folder)
-    with refused_as_not_permitted("The run stored at this address"), os_errors_as_not_kept():
-        delete_for_owner(folder)
+    with Store.permitted("The run stored at this address"), os_errors_as_not_kept():
+        Entry(folder).delete_for_owner()
     _forget(run_id)
 
 
@@ -623,10 +606,10 @@ def _forget(run_id: str) -> None:
 
 
 def _check_is_there(folder: Path) -> None:
-    with refused_as_not_permitted("The run stored at this address"):
-        if (folder / RUN).is_file():
+    with Store.permitted("The run stored at this address"):
+        if (folder / Entry.RUN).is_file():
             return
-        if is_deleted_by_owner(folder):
+        if Entry(folder).is_deleted_by_owner:
             raise RunDeletedError("This run was deleted by the visitor who trained it.")
     raise RunNotFoundError(
         "There is no run at this address. It may have been deleted, or the address may be "
@@ -636,7 +619,7 @@ def _check_is_there(folder: Path) -> None:
 
 @cached()
 def _loaded(run_id: str) -> StoredRun:
-    with refused_as_not_permitted("The run stored at this address"):
+    with Store.permitted("The run stored at this address"):
         return _read(run_id, _find_folder(run_id))
 
 
@@ -647,9 +630,9 @@ def _read(run_id: str, folder: Path) -> StoredRun:
             _just_trained.clear()
             return stored
     try:
-        check_files(folder, (RUN, ENTRY, _HELD_OUT_TOKENS))
+        Entry(folder).check((Entry.RUN, ENTRY, _HELD_OUT_TOKENS))
         entry, name = read_entry(folder), read_run_name(folder)
-        run = run_archive.load_run(folder / RUN)
+        run = run_archive.load_run(folder / Entry.RUN)
         return StoredRun(
             id=run_id,
             title=entry.title if name is None else name.title,
@@ -677,7 +660,7 @@ def _read(run_id: str, folder: Path) -> StoredRun:
 
 
 def _write(folder: Path, stored: StoredRun) -> None:
-    write_whole(folder / RUN, run_archive.run_to_bytes(stored.run))
+    write_whole(folder / Entry.RUN, run_archive.run_to_bytes(stored.run))
     write_run_name(folder, stored.name)
     entry = StoredEntry(
         title=stored.title,
@@ -713,12 +696,12 @@ def _find_folder(run_id: str) -> Path:
     """Return the folder of a run; raise RunNotFoundError for a malformed id."""
     if run_id == SAMPLE_RUN_ID:
         return SAMPLE_FOLDER
-    if not is_id(run_id):
+    if not Entry.is_id(run_id):
         raise RunNotFoundError(
             "The run id in this address is malformed: expected 32 digits and letters from a to f. "
             "Copy the complete address."
         )
-    return store_folder() / run_id
+    return Store().folder / run_id
 
 
 def compose_both(training: Corpus | None, held_out: Corpus) -> Compositions | None:

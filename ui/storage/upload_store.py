@@ -27,18 +27,7 @@ from bpe_core.corpus import (
     open_large,
 )
 from bpe_core.errors import BpeError, FormatError, IntegrityError, NewerFormatError
-from bpe_core.files import (
-    DETAILS,
-    UNFINISHED,
-    UPLOAD_PREFIX,
-    is_id,
-    new_id,
-    read_checked,
-    refused_as_not_permitted,
-    replace_file,
-    store_folder,
-    touch,
-)
+from bpe_core.files import Entry, Store
 from bpe_core.formats import open_untrusted
 from bpe_core.tokenizer import NamedEncoder
 from ui.host import cached
@@ -78,7 +67,7 @@ def load_tokenizer(upload_id: str) -> NamedEncoder:
 
     Raises UploadNotFoundError for an unknown or malformed id, and FormatError for damaged files.
     """
-    touch(upload_folder(upload_id))
+    Entry(upload_folder(upload_id)).touch()
     return _tokenizer(upload_id, None)
 
 
@@ -99,7 +88,7 @@ def keep_sentences(files: Sequence[tuple[str, bytes]]) -> str:
 
 def load_sentences(upload_id: str) -> tuple[ParallelText, ...]:
     """Return the parallel sentences kept under an id; raise what `load_tokenizer` raises."""
-    touch(upload_folder(upload_id))
+    Entry(upload_folder(upload_id)).touch()
     return _sentences(upload_id)
 
 
@@ -113,16 +102,16 @@ def keep_text(text: str, *, instead_of: str | None = None) -> str:
         folder = upload_folder(instead_of)
         # A text that was deleted, or is damaged or of a newer version, is kept as a new one.
         with os_errors_as_not_kept(), suppress(FileNotFoundError, FormatError):
-            touch(folder)
+            Entry(folder).touch()
             make_room(len(data))
-            replace_file(folder, "0", data)  # files are stored by number: this is the only one
+            Entry(folder).replace("0", data)  # files are stored by number: this is the only one
             return instead_of
     return _keep("text", {_TEXT: data}, None)
 
 
 def load_text(upload_id: str) -> str:
     """Return the text kept under an id; raise what `load_tokenizer` raises."""
-    touch(upload_folder(upload_id))
+    Entry(upload_folder(upload_id)).touch()
     files, _ = _read("text", upload_id)
     return files[_TEXT].decode("utf-8", "surrogatepass")
 
@@ -142,11 +131,11 @@ def _sentences(upload_id: str) -> tuple[ParallelText, ...]:
 
 
 def _keep(kind: Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> str:
-    upload_id = new_id()
+    upload_id = Entry.new_id()
     details = {"kind": kind, "names": list(files), "pretokenizer": pretokenizer}
-    with kept_folder(f"{UPLOAD_PREFIX}{upload_id}") as folder:
+    with kept_folder(f"{Entry.UPLOAD}{upload_id}") as folder:
         text = json.dumps(details, ensure_ascii=True)
-        (folder / DETAILS).write_text(text, encoding="ascii")
+        (folder / Entry.DETAILS).write_text(text, encoding="ascii")
         # Stored by number, so that a visitor's file name never becomes a path.
         for number, data in enumerate(files.values()):
             (folder / str(number)).write_bytes(data)
@@ -157,7 +146,7 @@ def _read(kind: Kind, upload_id: str) -> tuple[dict[str, bytes], str | None]:
     folder = upload_folder(upload_id)
     with _reading(kind, folder) as details:
         names = enumerate(details["names"])
-        files = {name: read_checked(folder, str(number)) for number, name in names}
+        files = {name: Entry(folder).read(str(number)) for number, name in names}
         return files, details["pretokenizer"]
 
 
@@ -168,13 +157,13 @@ def _reading(kind: Kind, folder: Path) -> Generator[dict[str, Any]]:
     Raises UploadNotFoundError, FormatError for damaged files, and NotPermittedError for those of
     another user.
     """
-    with refused_as_not_permitted("What is kept at this address"):
+    with Store.permitted("What is kept at this address"):
         if not folder.is_dir():
             raise UploadNotFoundError(
                 "What this address names is no longer kept on this server. Add it again."
             )
         try:
-            details: dict[str, Any] = json.loads(read_checked(folder, DETAILS))
+            details: dict[str, Any] = json.loads(Entry(folder).read(Entry.DETAILS))
             if (found := details["kind"]) != kind:
                 raise UploadNotFoundError(f"Expected {kind} at this address, got {found}.")
             yield details
@@ -193,12 +182,12 @@ def _reading(kind: Kind, folder: Path) -> Generator[dict[str, Any]]:
 
 def upload_folder(upload_id: str) -> Path:
     """Return the folder of an upload; raise UploadNotFoundError for a malformed id."""
-    if not is_id(upload_id):
+    if not Entry.is_id(upload_id):
         raise UploadNotFoundError(
             "The id in this address is malformed: expected 32 digits and letters from a to f. "
             "Copy the complete address."
         )
-    return store_folder() / f"{UPLOAD_PREFIX}{upload_id}"
+    return Store().folder / f"{Entry.UPLOAD}{upload_id}"
 
 
 def keep_uploaded(corpus: Corpus, title: str) -> str:
@@ -206,11 +195,11 @@ def keep_uploaded(corpus: Corpus, title: str) -> str:
 
     Raises NotKeptError.
     """
-    upload_id = new_id()
-    with kept_folder(f"{UPLOAD_PREFIX}{upload_id}") as folder:
+    upload_id = Entry.new_id()
+    with kept_folder(f"{Entry.UPLOAD}{upload_id}") as folder:
         details: dict[str, Any] = {"kind": "corpus", "names": [title]}
         corpus.save(folder)
-        (folder / DETAILS).write_text(json.dumps(details), "ascii")
+        (folder / Entry.DETAILS).write_text(json.dumps(details), "ascii")
     return upload_id
 
 
@@ -220,13 +209,13 @@ def load_uploaded(upload_id: str) -> tuple[Corpus, str]:
     Raises UploadNotFoundError for an unknown or malformed id, and FormatError for damaged files.
     """
     folder = upload_folder(upload_id)
-    touch(folder)
+    Entry(folder).touch()
     with _reading("corpus", folder) as details:
         title = str(details["names"][0])
         if not (folder / FIGURES).exists():
             return Corpus.open(folder), title
         # The entry may be deleted while the corpus is open.
-        linked = Path(tempfile.mkdtemp(prefix=f"{UNFINISHED}corpus-", dir=store_folder()))
+        linked = Path(tempfile.mkdtemp(prefix=f"{Entry.UNFINISHED}corpus-", dir=Store().folder))
         try:
             link_corpus(folder, linked)
             return open_large(linked), title

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import streamlit as st
 
 from bpe_core.errors import BpeError, IntegrityError
-from bpe_core.files import is_id
+from bpe_core.files import Entry
 from bpe_core.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
 from bpe_core.published import CATALOGUE, is_hub_name
 from bpe_core.tokenizer import gpt2
@@ -66,7 +66,7 @@ def parse_run_address(text: str) -> str:
     text = text.strip()
     if not text:
         raise RunAddressError(f"Expected the address of a run, got nothing. {_WHAT_TO_DO}")
-    if is_id(text) or text == SAMPLE_RUN_ID:
+    if Entry.is_id(text) or text == SAMPLE_RUN_ID:
         return text
     try:
         query = urlsplit(text).query

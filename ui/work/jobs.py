@@ -16,7 +16,7 @@ from bpe_core.adapting import extend
 from bpe_core.comparison import Newness
 from bpe_core.corpus import Corpus
 from bpe_core.errors import BpeError, ConfigError, NotKeptError, ProcessError, UnforeseenError
-from bpe_core.files import UNFINISHED, make_store_folder, new_id
+from bpe_core.files import Entry, Store
 from bpe_core.processes import GB, Limits, Report, call
 from bpe_core.runs import TrainingRun, train
 from bpe_core.tokenizer import Tokenizer
@@ -413,7 +413,7 @@ def files_for_process(
     """
     with os_errors_as_not_kept():
         place = TemporaryDirectory(
-            prefix=UNFINISHED, dir=make_store_folder(), ignore_cleanup_errors=True
+            prefix=Entry.UNFINISHED, dir=Store().make(), ignore_cleanup_errors=True
         )
     with place as name:
         folder = Path(name)
@@ -491,7 +491,7 @@ def submit(
     is_new = isinstance(how, TrainingConfig)
     config, (extension, base) = (how, (None, None)) if is_new else (None, how)
     request = TrainingRequest(
-        id=id or new_id(),
+        id=id or Entry.new_id(),
         title=title,
         config=config,
         extension=extension,

@@ -32,7 +32,7 @@ from bpe_core.corpus import (
     tables_in,
     worth_a_process,
 )
-from bpe_core.files import make_store_folder
+from bpe_core.files import Store
 from ui.look import plain_markdown, size_text
 from ui.work.jobs import duration
 
@@ -134,7 +134,7 @@ def _read(
     if worth_a_process(files):
         with _place(on_wait):
             try:
-                return apart(make_store_folder())
+                return apart(Store().make())
             except OSError:
                 pass  # the disk is full or read-only, so the files are read here
     return here()
