@@ -1,7 +1,7 @@
 """Print runs as the engine in the browser returns them, with what the app shows of each.
 
-`python -m tests.js.from_own_runs` prints, for each run, its arrays, the messages for the merge
-player and its sentences; and verdicts, and files as they are read.
+`python -m tests.js.from_own_runs` prints the engine's data; for each run, its arrays, the messages
+for the merge player and its sentences; and verdicts, and files as they are read.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from bpe_core.errors import BpeError
 from bpe_core.runs import by_heart_sentence, find_opening_step
 from bpe_core.tokenizer import gpt2
 from bpe_core.views import block_starts, pack_player, pack_ribbon
+from static_site.engine_data import engine_data
 from ui.compare.verdict import rival_rows
 from ui.compare.wording import HELD_OUT, no_verdict, text_words, verdict_sentence
 from ui.tokenizers import Member, shelf
@@ -51,6 +52,7 @@ def main() -> None:
     alice = [*load_sample("alice").documents, *load_sample("multilingual").documents, "é" * 900]
     runs.append(bpe.train(alice, vocab_size=2_500, pretokenizer="o200k", min_frequency=2))
     made = {
+        "data": engine_data(),
         "runs": [_packed(run) for run in runs],
         "verdicts": [*_verdicts(runs)],
         "files": [_read(data) for data in FILES],

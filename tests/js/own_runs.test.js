@@ -3,14 +3,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { engineAt } from "../../static_site/browser/engine/engine.js";
-import { packMerges, packRun } from "../../static_site/browser/engine/replay.js";
 import serve from "../../static_site/browser/engine/worker.js";
 import { blockStarts, openingStep, stopSentence } from "../../static_site/browser/own_run/replaying.js";
 import { divide, neededMemory, readText } from "../../static_site/browser/own_run/own_text.js";
 import { byHeartSentence, findInterval, judge, methodSentence, resultSentence, rivalRow } from "../../static_site/browser/own_run/verdict_words.js";
-import { decodeBase64, fromOwnRuns } from "./python.js";
+import { decodeBase64, engineInNode, fromOwnRuns, wasmKernels } from "./python.js";
 
-const { runs, verdicts, files } = fromOwnRuns();
+const { data, runs, verdicts, files } = fromOwnRuns();
+const wasm = wasmKernels();
+const engine = await engineInNode(data, wasm);
 
 /** @returns A run as the engine returns it. */
 function asRun({ letters, wordCounts, merges, counts, tokensAfter, joinedAt, ...rest }) {
@@ -33,9 +34,9 @@ function opened(message) {
 test("runs are packed byte for byte as the app packs them", async () => {
   for (const { run, ribbon, player } of runs) {
     const made = asRun(run);
-    const opening = await openingStep(made, (start, stop) => packMerges(made, start, stop, "own"));
+    const opening = await openingStep(made, (start, stop) => engine.packMerges(made, start, stop, "own"));
     const more = { player: "own", opening, starts: blockStarts(made), ending: stopSentence(made), end: { ribbon } };
-    assert.deepEqual(opened(packRun(made, more)), opened(decodeBase64(player)));
+    assert.deepEqual(opened(await engine.packRun(made, more)), opened(decodeBase64(player)));
   }
   const [header] = opened(decodeBase64(runs.at(-1).player));
   assert.ok(header.block_starts.length > 3);
@@ -127,9 +128,13 @@ test("a computation that stops tells what waits for it, and what asks later", as
 test("the messages of a run are moved to the page", async () => {
   const run = asRun(runs[0].run);
   const port = new EventTarget();
-  const posted = new Promise((resolve) => (port.postMessage = (...given) => resolve(given)));
+  const ask = (task, ...given) =>
+    new Promise((resolve) => {
+      port.postMessage = (...answer) => resolve(answer);
+      port.dispatchEvent(new MessageEvent("message", { data: { id: 1, task, given } }));
+    });
   serve(port);
-  port.dispatchEvent(new MessageEvent("message", { data: { id: 1, task: "packMerges", given: [run, 0, 1, "own"] } }));
-  const [{ result }, moved] = await posted;
+  await ask("start", wasm, JSON.parse(data));
+  const [{ result }, moved] = await ask("packMerges", run, 0, 1, "own");
   assert.ok(moved.length === 1 && moved[0] === result.buffer);
 });

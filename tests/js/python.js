@@ -48,13 +48,14 @@ export function wasmKernels() {
 }
 
 /** Return the engine, answered in this thread.
-    @param {string} data What `engine_data` returns. */
-export async function engineInNode(data) {
+    @param {string} data What `engine_data` returns.
+    @param {Uint8Array} [wasm] */
+export async function engineInNode(data, wasm = wasmKernels()) {
   const { port1, port2 } = new MessageChannel();
   serve(port1);
   port1.start();
   port1.unref();
-  const engine = await connect(port2, wasmKernels(), JSON.parse(data));
+  const engine = await connect(port2, wasm, JSON.parse(data));
   port2.unref();
   return engine;
 }

@@ -94,7 +94,9 @@ export class Memory {
   read(numbers, n = numbers.shape[0]) {
     const { buffer, byteOffset } = this.view(numbers);
     const [low, high] = [new Uint32Array(buffer, byteOffset, 2 * n), new Int32Array(buffer, byteOffset, 2 * n)];
-    return Float64Array.from({ length: n }, (_, i) => 2 ** 32 * high[2 * i + 1] + low[2 * i]);
+    const found = new Float64Array(n);
+    for (let i = 0; i < n; i++) found[i] = 2 ** 32 * high[2 * i + 1] + low[2 * i];
+    return found;
   }
 
   /** Return an array of the bytes of a text in UTF-8.

@@ -1,12 +1,13 @@
 // The messages that the merge player plays, of a run that was learned here: what `runs/trace.py` and
-// `views/packing.py` do for the app.
+// `views/packing.py` do for the app. The merges are learned again by the kernels of training, from an index of all
+// pairs, and before each the counts are looked at.
 
 import { dumped, tableOfRun, tokenAt } from "./tokenizer_file.js";
-import { idsOfBytes, NEVER } from "./training.js";
+import { idsOfBytes, rowBefore, Work } from "./training.js";
 
-/** @import { Run } from "./training.js" */
-
-/** @typedef {{ count: number, left: number, right: number, key: number }} Entry A pair in the queue. */
+/** @import { EngineData } from "./cutting.js"
+    @import { Memory } from "./memory.js"
+    @import { Run } from "./training.js" */
 
 const TOP = 10;
 const TOUCHED = 16;
@@ -15,10 +16,7 @@ const CHANGES = 3;
 const N_SAVERS = 10;
 const N_FREQUENT = 60;
 const MAX_SYMBOLS = 400;
-const CLOSE_COUNTS = 256;
-const ID = 2 ** 26; // more than there are ids
 const AFTER_WORD = 255;
-const BETWEEN = -1;
 const STRICT_UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** @typedef {object} Replay
@@ -29,15 +27,18 @@ const STRICT_UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     @property {Record<string, unknown>} [end] What the last frame shows besides. */
 
 /** Return the message of a whole run, which the player is given first.
+    @param {Memory} memory All of which is this call's.
+    @param {EngineData} data
     @param {Run} run
     @param {Replay} more
     @returns {Uint8Array} */
-export function packRun(run, { player, opening, starts, ending, end = {} }) {
+export function packRun(memory, data, run, { player, opening, starts, ending, end = {} }) {
   const { counts, tokensAfter, words } = run;
   const n = counts.length;
   const { tokens } = tableOfRun(run);
   const column = (/** @type {number} */ at) => Array.from({ length: n }, (_, rank) => run.merges[2 * rank + at]);
-  const last = new Tracer(run, n).top(TOP);
+  const left = look(workAt(memory, data, run, n, n).countPairs());
+  const last = left.best.map(left.idsOf);
   const saved = Array.from(counts, (_, rank) => /** @type {[number, number]} */ ([rank, tokensAfter[rank] - tokensAfter[rank + 1]]));
   const wordStarts = startsOfWords(words.letters);
   const frequent = [...words.counts.keys()]
@@ -66,35 +67,84 @@ export function packRun(run, { player, opening, starts, ending, end = {} }) {
   };
   const arrays = {
     ...{ merge_left: column(0), merge_right: column(1), merge_id: column(0).map((_, rank) => run.firstId + rank), merge_count: [...counts] },
-    ...{ last_left: last.map(({ left }) => left), last_right: last.map(({ right }) => right), last_count: last.map(({ count }) => count) },
+    ...{ last_left: last.map(([left]) => left), last_right: last.map(([, right]) => right), last_count: left.best.map(left.countOf) },
     ...packWords(run, wordStarts, frequent.slice(0, N_FREQUENT)),
   };
   return message(header, arrays);
 }
 
 /** Return the message of the merges start ... stop - 1: what training saw before each, and what it changed.
+    @param {Memory} memory All of which is this call's.
+    @param {EngineData} data
     @param {Run} run Learned with the tie rule "smallest-pair".
     @param {number} start
     @param {number} stop
     @param {string} player
     @returns {Uint8Array} */
-export function packMerges(run, start, stop, player) {
+export function packMerges(memory, data, run, start, stop, player) {
   if (run.config.tieBreak !== "smallest-pair") throw new Error("Only runs whose ties go to the smallest pair can be replayed here.");
-  const tracer = new Tracer(run, start);
-  for (let rank = start; rank < stop; rank++) tracer.step(rank);
-  const { rows, touched } = tracer;
-  const words = [...new Set(touched.filter((word) => word >= 0))].sort((one, other) => one - other);
+  const work = workAt(memory, data, run, start, stop);
+  work.newIndex(1);
+  const given = wordsChanged(run, start, stop);
+  /** @type {Record<string, number[]>} */
+  const rows = Object.fromEntries([...COLUMNS, "touched", "touched_given"].map((name) => [name, []]));
+  /** Add a few numbers to a row, and -1 for those that are missing.
+      @param {string} name
+      @param {number[]} numbers
+      @param {number} width */
+  const note = (name, numbers, width = 1) => {
+    for (let i = 0; i < width; i++) rows[name].push(numbers[i] ?? -1);
+  };
+  let seen = look(work.pairs());
+  /** The pairs that tie for first place, each with the first merge before which it does.
+      @type {Map<number, number>} */
+  let since = new Map();
+  let tiedCount = 0;
+  /** @type {number[][]} */
+  const ties = [];
+  for (let rank = start; rank <= stop; rank++) {
+    const { best, most, tied, idsOf, countOf } = seen;
+    const before = since;
+    since = new Map();
+    if (tied.length > 1 && rank < stop) for (const pair of tied) since.set(pair, (most === tiedCount ? before.get(pair) : undefined) ?? rank);
+    for (const [pair, from] of before) if (since.get(pair) !== from) ties.push([...idsOf(pair), from, rank]);
+    tiedCount = most;
+    if (rank === stop) break;
+    note("top_left", best.map((pair) => idsOf(pair)[0]), TOP);
+    note("top_right", best.map((pair) => idsOf(pair)[1]), TOP);
+    note("top_count", best.map(countOf), TOP);
+    note("n_pairs", [seen.nPairs]);
+    note("n_tied", [tied.length]);
+    note("next_count", [seen.next]);
+    const changing = [...given[rank - start]].sort(([one, a], [other, b]) => b - a || one - other);
+    note("n_overlapping", [changing.reduce((rest, [, by]) => rest - by, most)]);
+    note("n_words", [changing.length]);
+    note("touched", changing.map(([word]) => word), TOUCHED);
+    note("touched_given", changing.map(([, by]) => by), GIVEN);
+    while (work.nDone <= rank - start) work.merge(rank - start + 1);
+    const after = look(work.pairs());
+    const changed = after.changes(seen).filter(([pair]) => pair !== best[0]);
+    for (const [name, sign] of /** @type {[string, number][]} */ ([["risen", 1], ["fallen", -1]])) {
+      const moved = changed.filter(([, by]) => sign * by > 0).sort(([one, a], [other, b]) => sign * (b - a) || after.inOrder(one, other));
+      note(`${name}_left`, moved.map(([pair]) => after.idsOf(pair)[0]), CHANGES);
+      note(`${name}_right`, moved.map(([pair]) => after.idsOf(pair)[1]), CHANGES);
+      note(`${name}_by`, moved.map(([, by]) => sign * by), CHANGES);
+    }
+    seen = after;
+  }
+  ties.sort((one, other) => one.map((number, i) => number - other[i]).find(Boolean) ?? 0);
+  ["tied_left", "tied_right", "tied_from", "tied_until"].forEach((name, i) => (rows[name] = ties.map((tie) => tie[i])));
+  const words = [...new Set(rows.touched.filter((word) => word >= 0))].sort((one, other) => one - other);
   const places = new Map(words.map((word, place) => [word, place]));
+  const { touched, touched_given, ...columns } = rows;
   const arrays = {
-    ...rows,
-    ...tracer.endedTies(stop),
+    ...columns,
     touched: touched.map((word) => places.get(word) ?? -1),
     ...packWords(run, startsOfWords(run.words.letters), words),
-    touched_given: tracer.given,
+    touched_given,
   };
-  const order = [...COLUMNS, "touched", "word_index", "word_symbols", "word_starts", "word_cut", "word_counts", "touched_given"];
   const header = { player, start, stop, widths: { top: TOP, touched: TOUCHED, given: GIVEN, risen: CHANGES, fallen: CHANGES } };
-  return message(header, Object.fromEntries(order.map((name) => [name, /** @type {Record<string, number[]>} */ (arrays)[name]])));
+  return message(header, arrays);
 }
 
 const COLUMNS = [
@@ -103,318 +153,77 @@ const COLUMNS = [
   ...["fallen_left", "fallen_right", "fallen_by"],
 ];
 
-/** The row of symbols while merges are applied, with the counts of all pairs. */
-class Tracer {
-  /** @type {Record<string, number[]>} */
-  rows = Object.fromEntries(COLUMNS.filter((name) => !name.startsWith("tied")).map((name) => [name, []]));
+/** Return the training of a run as it was before a merge.
+    @param {Memory} memory
+    @param {EngineData} data
+    @param {Run} run
+    @param {number} start
+    @param {number} stop */
+function workAt(memory, data, run, start, stop) {
+  const { words, config, firstId } = run;
+  const row = rowBefore(words.letters, config.specialTokens.length, run, start);
+  return new Work(memory, data, row, words.counts, firstId + start, stop - start, config);
+}
+
+/** Return the words that each merge changes, and how many of its occurrences each of them gives.
+    @param {Run} run
+    @param {number} start
+    @param {number} stop */
+function wordsChanged({ words, joinedAt }, start, stop) {
+  const given = Array.from({ length: stop - start }, () => /** @type {Map<number, number>} */ (new Map()));
+  for (let slot = 1, word = 0; slot < joinedAt.length; slot++) {
+    const rank = joinedAt[slot];
+    if (rank >= start && rank < stop) {
+      const changed = given[rank - start];
+      changed.set(word, (changed.get(word) ?? 0) + words.counts[word]);
+    }
+    if (words.letters[slot - 1] === AFTER_WORD) word += 1;
+  }
+  return given;
+}
+
+/** Return what training sees in the counts of pairs, of which some are 0.
+    @param {{ keys: BigUint64Array, counts: Int32Array | Float64Array }} pairs */
+function look({ keys, counts }) {
+  const n = counts.length;
+  const halves = new Uint32Array(keys.buffer, keys.byteOffset, 2 * n).slice();
+  const inOrder = (/** @type {number} */ one, /** @type {number} */ other) =>
+    halves[2 * one + 1] - halves[2 * other + 1] || halves[2 * one] - halves[2 * other];
+  const bestFirst = (/** @type {number} */ one, /** @type {number} */ other) => counts[other] - counts[one] || inOrder(one, other);
   /** @type {number[]} */
-  touched = [];
+  const best = [];
   /** @type {number[]} */
-  given = [];
-  #run;
-  /** @type {number[]} */
-  #ids = [];
-  #before;
-  #after;
-  /** The word of each slot.
-      @type {number[]} */
-  #words = [];
-  /** The slots that each merge joins to the ones before them.
-      @type {Map<number, number[]>} */
-  #places = new Map();
-  /** @type {Map<number, number>} */
-  #counts = new Map();
-  /** How many pairs have each count.
-      @type {Map<number, number>} */
-  #nWith = new Map();
-  /** @type {Entry[]} */
-  #heap = [];
-  #tiedCount = -1;
-  /** @type {Map<number, number>} */
-  #tiedSince = new Map();
-  /** @type {[number, number, number][]} */
-  #ended = [];
-
-  /** @param {Run} run
-      @param {number} start The step to begin at. */
-  constructor(run, start) {
-    this.#run = run;
-    const { letters } = run.words;
-    const idOf = idsOfBytes(run.config.specialTokens.length);
-    let made = -1;
-    for (let slot = 0, word = -1; slot < run.joinedAt.length; slot++) {
-      const rank = run.joinedAt[slot];
-      if (rank < start) {
-        made = Math.max(made, rank);
-        this.#ids[this.#ids.length - 1] = run.firstId + made;
-        continue;
+  let tied = []; // with the highest count
+  let [nPairs, most, next, least] = [0, 0, 0, 1];
+  for (let pair = 0; pair < n; pair++) {
+    const count = counts[pair];
+    nPairs += Number(count > 0);
+    if (count > next) {
+      if (count > most) [next, most, tied] = [most, count, []];
+      if (count === most) tied.push(pair);
+      else next = count;
+    }
+    if (count < least || (best.length === TOP && bestFirst(best[TOP - 1], pair) < 0)) continue;
+    best.push(pair);
+    best.sort(bestFirst).splice(TOP);
+    if (best.length === TOP) least = counts[best[TOP - 1]];
+  }
+  return {
+    counts, best, nPairs, most, tied, next, inOrder,
+    idsOf: (/** @type {number} */ pair) => [halves[2 * pair + 1], halves[2 * pair]],
+    countOf: (/** @type {number} */ pair) => counts[pair],
+    /** Return the pairs whose counts were others before, and by how much they have grown.
+        @param {{ counts: Int32Array | Float64Array }} before */
+    changes: ({ counts: before }) => {
+      /** @type {[number, number][]} */
+      const found = [];
+      for (let pair = 0; pair < n; pair++) {
+        const by = counts[pair] - (pair < before.length ? before[pair] : 0);
+        if (by) found.push([pair, by]);
       }
-      made = -1;
-      const isGap = slot === 0 || letters[slot - 1] === AFTER_WORD;
-      if (isGap) word += 1;
-      const place = this.#ids.push(isGap ? BETWEEN : idOf[letters[slot - 1]]) - 1;
-      this.#words.push(word);
-      const places = this.#places.get(rank);
-      if (places) places.push(place);
-      else if (rank !== NEVER) this.#places.set(rank, [place]);
-    }
-    const n = this.#ids.length;
-    this.#before = Int32Array.from({ length: n }, (_, slot) => slot - 1);
-    this.#after = Int32Array.from({ length: n }, (_, slot) => slot + 1);
-    for (let slot = 0; slot + 1 < n; slot++) {
-      const key = this.#keyAt(slot);
-      if (key >= 0) this.#counts.set(key, (this.#counts.get(key) ?? 0) + this.#weight(slot));
-    }
-    for (const [key, count] of this.#counts) {
-      this.#tally(count, 1);
-      this.#heap.push(entry(key, count));
-    }
-    this.#heap.sort(inOrder); // so it is a heap
-  }
-
-  /** Note what training saw before a merge, and do the merge.
-      @param {number} rank */
-  step(rank) {
-    const { merges, firstId } = this.#run;
-    const winner = merges[2 * rank] * ID + merges[2 * rank + 1];
-    const count = this.#counts.get(winner) ?? 0;
-    const best = this.top(TOP);
-    const { rows } = this;
-    for (let i = 0; i < TOP; i++) {
-      rows.top_left.push(best[i]?.left ?? -1);
-      rows.top_right.push(best[i]?.right ?? -1);
-      rows.top_count.push(best[i]?.count ?? -1);
-    }
-    rows.n_pairs.push(this.#counts.size);
-    rows.n_tied.push(this.#nWith.get(count) ?? 0);
-    rows.next_count.push(this.#nextBelow(count));
-    this.#tiesBefore(rank, count);
-    const seconds = this.#places.get(rank) ?? [];
-    this.#noteWords(seconds, count);
-    const changes = this.#merge(seconds, winner, firstId + rank);
-    const after = changes.map(([key, by]) => {
-      const before = this.#counts.get(key) ?? 0;
-      this.#setCount(key, before + by);
-      if (by > 0) push(this.#heap, entry(key, before + by));
-      return { key, before, after: before + by };
-    });
-    this.#tiesAfter(rank, winner, after);
-    for (const [name, sign] of /** @type {[string, number][]} */ ([["risen", 1], ["fallen", -1]])) {
-      const moved = changes.filter(([, by]) => sign * by > 0).sort(([one, a], [other, b]) => sign * (b - a) || one - other);
-      for (let i = 0; i < CHANGES; i++) {
-        const [key, by] = moved[i] ?? [];
-        rows[`${name}_left`].push(key === undefined ? -1 : Math.floor(key / ID));
-        rows[`${name}_right`].push(key === undefined ? -1 : key % ID);
-        rows[`${name}_by`].push(by === undefined ? -1 : sign * by);
-      }
-    }
-  }
-
-  /** Return the k best pairs, best first.
-      @param {number} k */
-  top(k) {
-    /** @type {Entry[]} */
-    const taken = [];
-    for (let best = this.#best(); best && taken.length < k; best = this.#best()) {
-      pop(this.#heap);
-      if (taken.at(-1)?.key !== best.key) taken.push(best);
-    }
-    for (const each of taken) push(this.#heap, each);
-    return taken;
-  }
-
-  /** Return the best pair, once its entry is at the top of the heap. */
-  #best() {
-    const heap = this.#heap;
-    while (heap.length) {
-      const [{ key, count }] = heap;
-      const now = this.#counts.get(key) ?? 0;
-      if (now === count) return heap[0];
-      pop(heap);
-      if (now) push(heap, entry(key, now));
-    }
-    return undefined;
-  }
-
-  /** End all ties; return them, by pair.
-      @param {number} stop */
-  endedTies(stop) {
-    this.#endTies(stop);
-    const ended = this.#ended.sort((one, other) => one[0] - other[0] || one[1] - other[1] || one[2] - other[2]);
-    return {
-      tied_left: ended.map(([key]) => Math.floor(key / ID)),
-      tied_right: ended.map(([key]) => key % ID),
-      tied_from: ended.map(([, from]) => from),
-      tied_until: ended.map(([, , until]) => until),
-    };
-  }
-
-  /** @param {number} slot */
-  #weight(slot) {
-    return this.#run.words.counts[this.#words[slot]];
-  }
-
-  /** Return the pair that starts at a slot, -1 if none does.
-      @param {number} slot */
-  #keyAt(slot) {
-    const left = this.#ids[slot];
-    const right = this.#ids[this.#after[slot]];
-    return left >= 0 && right >= 0 ? left * ID + right : -1;
-  }
-
-  /** @param {number} key
-      @param {number} count */
-  #setCount(key, count) {
-    this.#tally(this.#counts.get(key) ?? 0, -1);
-    this.#tally(count, 1);
-    if (count) this.#counts.set(key, count);
-    else this.#counts.delete(key);
-  }
-
-  /** @param {number} count
-      @param {number} by */
-  #tally(count, by) {
-    if (!count) return;
-    const n = (this.#nWith.get(count) ?? 0) + by;
-    if (n) this.#nWith.set(count, n);
-    else this.#nWith.delete(count);
-  }
-
-  /** Return the highest count below this one, 0 if there is none.
-      @param {number} count */
-  #nextBelow(count) {
-    for (let close = count - 1; close > Math.max(0, count - CLOSE_COUNTS); close--) if (this.#nWith.has(close)) return close;
-    let most = 0;
-    for (const each of this.#nWith.keys()) if (each < count && each > most) most = each;
-    return most;
-  }
-
-  /** Note the words that a merge changes, and how many of its occurrences each gives.
-      @param {number[]} seconds
-      @param {number} count */
-  #noteWords(seconds, count) {
-    /** @type {Map<number, number>} */
-    const given = new Map();
-    let joined = 0;
-    for (const slot of seconds) {
-      joined += this.#weight(slot);
-      given.set(this.#words[slot], (given.get(this.#words[slot]) ?? 0) + this.#weight(slot));
-    }
-    this.rows.n_overlapping.push(count - joined);
-    this.rows.n_words.push(given.size);
-    const most = [...given].sort(([one, a], [other, b]) => b - a || one - other);
-    for (let i = 0; i < TOUCHED; i++) this.touched.push(most[i]?.[0] ?? -1);
-    for (let i = 0; i < GIVEN; i++) this.given.push(most[i]?.[1] ?? -1);
-  }
-
-  /** Join slots to the ones before them; return the other pairs whose counts change, ascending, and by how much.
-      @param {number[]} seconds
-      @param {number} winner
-      @param {number} made
-      @returns {[number, number][]} */
-  #merge(seconds, winner, made) {
-    /** @type {Map<number, number>} */
-    const changes = new Map();
-    const change = (/** @type {Set<number>} */ slots, /** @type {number} */ sign) => {
-      for (const slot of slots) {
-        const key = this.#keyAt(slot);
-        if (key >= 0 && key !== winner) changes.set(key, (changes.get(key) ?? 0) + sign * this.#weight(slot));
-      }
-    };
-    const firsts = seconds.map((slot) => this.#before[slot]);
-    // Before the first word there is a gap, so each slot has one before it.
-    change(new Set([...seconds, ...firsts.map((slot) => this.#before[slot])]), -1);
-    seconds.forEach((slot, i) => {
-      const first = firsts[i];
-      this.#ids[first] = made;
-      this.#ids[slot] = BETWEEN;
-      this.#after[first] = this.#after[slot];
-      this.#before[this.#after[slot]] = first;
-    });
-    change(new Set([...firsts, ...firsts.map((slot) => this.#before[slot])]), 1);
-    this.#setCount(winner, 0);
-    return [...changes].sort(([one], [other]) => one - other);
-  }
-
-  /** @param {number} rank
-      @param {number} count */
-  #tiesBefore(rank, count) {
-    const nTied = this.#nWith.get(count) ?? 0;
-    if (nTied > 1 && count === this.#tiedCount) return;
-    this.#endTies(rank);
-    if (nTied < 2) return;
-    this.#tiedCount = count;
-    for (const { key } of this.top(nTied)) this.#tiedSince.set(key, rank);
-  }
-
-  /** @param {number} rank
-      @param {number} winner
-      @param {{ key: number, before: number, after: number }[]} changed */
-  #tiesAfter(rank, winner, changed) {
-    if (this.#tiedCount < 0) return;
-    this.#endTie(winner, rank + 1);
-    for (const { key, before, after } of changed) {
-      if (before !== this.#tiedCount && after !== this.#tiedCount) continue;
-      if (this.#tiedSince.has(key) && after !== this.#tiedCount) this.#endTie(key, rank + 1);
-      if (after === this.#tiedCount && !this.#tiedSince.has(key)) this.#tiedSince.set(key, rank + 1);
-    }
-  }
-
-  /** @param {number} rank */
-  #endTies(rank) {
-    for (const key of [...this.#tiedSince.keys()]) this.#endTie(key, rank);
-    this.#tiedCount = -1;
-  }
-
-  /** @param {number} key
-      @param {number} rank */
-  #endTie(key, rank) {
-    const since = this.#tiedSince.get(key);
-    this.#tiedSince.delete(key);
-    if (since !== undefined && since < rank) this.#ended.push([key, since, rank]);
-  }
-}
-
-// -- a heap of pairs --------------------------------------------------------------------------
-
-/** @param {number} key
-    @param {number} count
-    @returns {Entry} */
-function entry(key, count) {
-  return { count, left: Math.floor(key / ID), right: key % ID, key };
-}
-
-/** @param {Entry} one
-    @param {Entry} other */
-function inOrder(one, other) {
-  return other.count - one.count || one.key - other.key;
-}
-
-/** @param {Entry[]} heap
-    @param {Entry} added */
-function push(heap, added) {
-  let i = heap.push(added) - 1;
-  while (i > 0 && inOrder(added, heap[(i - 1) >> 1]) < 0) {
-    heap[i] = heap[(i - 1) >> 1];
-    i = (i - 1) >> 1;
-  }
-  heap[i] = added;
-}
-
-/** @param {Entry[]} heap */
-function pop(heap) {
-  const last = heap.pop();
-  if (!heap.length || !last) return;
-  let i = 0;
-  for (;;) {
-    let child = 2 * i + 1;
-    if (child >= heap.length) break;
-    if (child + 1 < heap.length && inOrder(heap[child + 1], heap[child]) < 0) child += 1;
-    if (inOrder(heap[child], last) >= 0) break;
-    heap[i] = heap[child];
-    i = child;
-  }
-  heap[i] = last;
+      return found;
+    },
+  };
 }
 
 // -- messages ---------------------------------------------------------------------------------

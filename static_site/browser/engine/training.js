@@ -72,7 +72,8 @@ export async function train(memory, data, options, onProgress, shouldStop) {
     return shouldStop();
   });
   if (!words.counts.length && !words.isCancelled) throw new Error("There is no text to learn from.");
-  const work = new Work(memory, data, words, config, firstId);
+  const row = rowBefore(words.letters, specialTokens.length);
+  const work = new Work(memory, data, row, words.counts, firstId, vocabSize - firstId, config);
   const stopReason = words.isCancelled ? "cancelled" : await work.run(onProgress, shouldStop);
   return {
     config,
@@ -185,14 +186,39 @@ async function countWords(memory, data, cut, documents, look) {
   }
 }
 
+/** Return the row of symbols before a merge of a run, or before all of a new one: a gap, then the ids of each word
+    and a gap.
+    @param {Uint8Array} letters See `Run.words`.
+    @param {number} nSpecial
+    @param {{ firstId: number, joinedAt: Int32Array }} [run]
+    @param {number} [start] */
+export function rowBefore(letters, nSpecial, run, start = 0) {
+  const idOf = idsOfBytes(nSpecial);
+  idOf[AFTER_WORD] = BETWEEN;
+  const ids = new Int32Array(letters.length + 1).fill(BETWEEN);
+  let n = 1;
+  let last = -1; // the merge that made the symbol so far
+  for (let at = 0; at < letters.length; at++) {
+    const rank = run ? run.joinedAt[at + 1] : NEVER;
+    if (run && rank < start) {
+      last = Math.max(last, rank);
+      ids[n - 1] = run.firstId + last;
+    } else {
+      last = -1;
+      ids[n++] = idOf[letters[at]];
+    }
+  }
+  return ids.subarray(0, n);
+}
+
 /** The arrays that the kernels of training work on; they are enlarged when a kernel runs out of room. */
-class Work {
+export class Work {
   #memory;
   #data;
   #floor;
   #firstId;
   #wanted;
-  #nSymbols;
+  #nSymbols = 0;
   /** @type {Record<string, any>} */
   #index = {};
   /** @type {Record<string, any>} */
@@ -205,43 +231,30 @@ class Work {
 
   /** @param {Memory} memory
       @param {EngineData} data
-      @param {{ letters: Uint8Array, counts: Float64Array }} words
-      @param {Run["config"]} config
-      @param {number} firstId */
-  constructor(memory, data, words, config, firstId) {
+      @param {Int32Array} row See `rowBefore`.
+      @param {ArrayLike<number>} wordCounts
+      @param {number} firstId What the first merge makes.
+      @param {number} wanted How many merges to learn at most.
+      @param {Run["config"]} config */
+  constructor(memory, data, row, wordCounts, firstId, wanted, config) {
     this.#memory = memory;
     this.#data = data;
     this.#firstId = firstId;
     this.#floor = Math.max(1, config.minFrequency);
-    const nSlots = words.letters.length + 1;
-    this.#wanted = Math.min(config.vocabSize - firstId, nSlots);
+    const nSlots = row.length;
+    this.#wanted = Math.min(wanted, nSlots);
     const nIds = firstId + this.#wanted;
-    const letters = memory.copy("uint8", words.letters);
-    const idOf = idsOfBytes(config.specialTokens.length);
-    idOf[AFTER_WORD] = BETWEEN;
-    const idOfByte = memory.copy("int32", idOf);
-    const ids = memory.array("int32", nSlots);
-    memory.view(ids)[0] = BETWEEN;
-    memory.call("counting.place_letters", {
-      letters, begin: 0, end: words.letters.length, id_of: idOfByte, ids: memory.part(ids, 1, nSlots),
-    });
-    memory.free(letters);
-    memory.free(idOfByte);
-    this.#row = { ids, weights: memory.copy("int32", words.counts), large: memory.array("int64", 0) };
-    const view = memory.view(ids);
-    let nSymbols = 0;
-    for (let slot = 1, word = 0; slot < nSlots; slot++) {
-      if (view[slot] === BETWEEN) word += 1;
-      else nSymbols += words.counts[word];
+    this.#row = { ids: memory.copy("int32", row), weights: memory.copy("int32", wordCounts), large: memory.array("int64", 0) };
+    let word = -1;
+    for (const id of row) {
+      if (id === BETWEEN) word += 1;
+      else this.#nSymbols += wordCounts[word];
     }
-    this.#nSymbols = nSymbols;
     this.#tokens = {
       n_slots: memory.array("int32", nIds, 1),
       n_bytes: memory.array("int32", nIds, 1),
       end_ranks: memory.array("int32", nIds, NEVER),
     };
-    const special = config.specialTokens.map((token) => new TextEncoder().encode(token).length);
-    memory.view(this.#tokens.n_bytes).set(special);
     this.#rule = { first_seen: Number(config.tieBreak === "first-seen"), max_token_bytes: NO_LIMIT };
     const none = memory.array("uint64", 0);
     this.#spelled = { known: none, hashes: none, factors: none, allowed: none, weights: memory.array("int32", 0), heaviest: NO_LIMIT };
@@ -266,7 +279,8 @@ class Work {
     };
   }
 
-  get #nDone() {
+  /** The number of merges so far. */
+  get nDone() {
     return this.#memory.read(this.#log.n_done)[0];
   }
 
@@ -279,9 +293,9 @@ class Work {
     let tokens = this.#nSymbols;
     let reported = 0;
     let perCall = MIN_PER_CALL;
-    this.#newIndex();
+    this.newIndex();
     for (;;) {
-      const done = this.#nDone;
+      const done = this.nDone;
       for (const saved of memory.view(this.#log.saved).subarray(reported, done)) tokens -= Number(saved);
       reported = done;
       const count = done ? Number(memory.view(this.#log.counts)[done - 1]) : 0;
@@ -289,31 +303,47 @@ class Work {
       if (done === this.#wanted) return "vocab-size";
       if (await shouldStop()) return "cancelled";
       const started = performance.now();
-      const status = memory.call("merging.run_merges", {
-        row: this.#row, tokens: this.#tokens, index: this.#index, rule: this.#rule, spelled: this.#spelled,
-        log: this.#log, scratch: this.#scratch, until: Math.min(this.#wanted, done + perCall),
-      });
-      if (status === DONE) {
-        const seconds = Math.max((performance.now() - started) / 1000, 1e-6);
-        perCall = Math.floor(perCall * Math.min(2, SECONDS_A_CALL / seconds));
-        perCall = Math.max(MIN_PER_CALL, Math.min(MAX_PER_CALL, perCall));
-      } else if (status === SMALL_INDEX) {
-        this.#makeRoomForBest();
-      } else if (status === BELOW_THRESHOLD && this.#index.threshold > this.#floor) {
-        memory.free(this.#index);
-        this.#newIndex();
-      } else {
-        const { table, counts } = this.#countPairs();
-        memory.free(table);
-        return counts.length ? "min-frequency" : "no-pairs";
-      }
+      const until = Math.min(this.#wanted, done + perCall);
+      if (!this.merge(until)) return this.countPairs().counts.length ? "min-frequency" : "no-pairs";
+      if (this.nDone < until) continue;
+      const seconds = Math.max((performance.now() - started) / 1000, 1e-6);
+      perCall = Math.floor(perCall * Math.min(2, SECONDS_A_CALL / seconds));
+      perCall = Math.max(MIN_PER_CALL, Math.min(MAX_PER_CALL, perCall));
     }
+  }
+
+  /** Learn merges until there are this many, or the index must grow, which then has grown; return false if no
+      pair is frequent enough.
+      @param {number} until */
+  merge(until) {
+    const memory = this.#memory;
+    const status = memory.call("merging.run_merges", {
+      row: this.#row, tokens: this.#tokens, index: this.#index, rule: this.#rule, spelled: this.#spelled,
+      log: this.#log, scratch: this.#scratch, until,
+    });
+    if (status === SMALL_INDEX) this.#makeRoomForBest();
+    if (status !== BELOW_THRESHOLD) return true;
+    if (this.#index.threshold <= this.#floor) return false;
+    memory.free(this.#index);
+    this.newIndex();
+    return true;
+  }
+
+  /** Return the pairs of the index, which keep their places; some no longer occur. */
+  pairs() {
+    const { keys, counts, used } = this.#index;
+    const [n] = this.#memory.read(used);
+    const view = this.#memory.view(counts);
+    const halves = new Int32Array(view.buffer, view.byteOffset, 2 * n); // the low one of each says it all
+    const low = new Int32Array(n);
+    for (let pair = 0; pair < n; pair++) low[pair] = halves[2 * pair];
+    return { keys: this.#memory.view(keys), counts: low };
   }
 
   /** Return what was learned; the row becomes `joinedAt`. */
   result() {
     const memory = this.#memory;
-    const n = this.#nDone;
+    const n = this.nDone;
     memory.call("merging.list_ranks", { row: this.#row, tokens: this.#tokens, never: NEVER });
     const tokensAfter = new Float64Array(n + 1).fill(this.#nSymbols);
     memory.read(this.#log.saved, n).forEach((saved, i) => (tokensAfter[i + 1] = tokensAfter[i] - saved));
@@ -330,7 +360,7 @@ class Work {
     const memory = this.#memory;
     const [best] = memory.view(this.#index.heap);
     const slots = 2 * Number(memory.view(this.#index.ends)[best] - memory.view(this.#index.begins)[best]);
-    this.#makeRoom(Math.min(slots, 2 * (this.#firstId + this.#nDone + 1)), slots);
+    this.#makeRoom(Math.min(slots, 2 * (this.#firstId + this.nDone + 1)), slots);
   }
 
   /** Give the index room for more pairs, each with an entry in the heap, and more slots.
@@ -361,7 +391,7 @@ class Work {
   }
 
   /** Count the pairs of the row that may merge. */
-  #countPairs() {
+  countPairs() {
     const memory = this.#memory;
     const { CELLS } = this.#data;
     const reached = memory.copy("int64", [0, 0, this.#row.ids.shape[0], 0]);
@@ -396,13 +426,14 @@ class Work {
     return n ? sorted[Math.max(0, n - 1 - Math.floor(this.#wanted / (2 * step)))] : 0;
   }
 
-  /** Recount the row and index the pairs that are frequent enough. */
-  #newIndex() {
+  /** Recount the row and index the pairs that are frequent enough, by default for a long training.
+      @param {number} [wanted] */
+  newIndex(wanted) {
     const memory = this.#memory;
-    const found = this.#countPairs();
+    const found = this.countPairs();
     const most = found.counts.reduce((best, count) => Math.max(best, count), 0);
     const share = Math.floor(most / THRESHOLD_SHARE);
-    const threshold = Math.max(this.#floor, this.#nDone ? share : Math.min(share, this.#firstThreshold()));
+    const threshold = wanted ?? Math.max(this.#floor, this.nDone ? share : Math.min(share, this.#firstThreshold()));
     const kept = Array.from(found.counts.keys()).filter((i) => found.counts[i] >= threshold);
     const n = kept.length;
     const keys = memory.copy("uint64", BigUint64Array.from(kept, (i) => found.keys[i]));

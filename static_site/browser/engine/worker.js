@@ -9,6 +9,7 @@ import { readTokenizerJson, tableOfRun, unpackTokenizer, writeTokenizerJson } fr
 import { train } from "./training.js";
 
 /** @import { EngineData } from "./cutting.js"
+    @import { Replay } from "./replay.js"
     @import { Progress, Run, TrainingOptions } from "./training.js" */
 
 /** @typedef {ReturnType<typeof makeTasks>} Tasks What a page can ask for. */
@@ -94,8 +95,14 @@ function makeTasks() {
     close(handle) {
       tokenizers.delete(handle);
     },
-    packRun,
-    packMerges,
+    /** @param {Run} run
+        @param {Replay} more */
+    packRun: (run, more) => packRun(new Memory(engine.module), engine.data, run, more),
+    /** @param {Run} run
+        @param {number} start
+        @param {number} stop
+        @param {string} player */
+    packMerges: (run, start, stop, player) => packMerges(new Memory(engine.module), engine.data, run, start, stop, player),
     /** Return the file that the app would write.
         @param {Run} run */
     tokenizerJson(run) {
