@@ -378,6 +378,28 @@ def find_ends(scanner, text, bounds, found, scratch, reached):
     return status
 
 
+@kernel
+def find_apart(text, ends, joined, found):
+    """Write the ends of words, and each byte that no token joins to the one before it; return n.
+
+    text: the words, which end at `ends`. joined: as in `word_merging.MergeTable`. found: int64,
+    with room for one end per byte.
+    """
+    n = 0
+    at = 1
+    for word in range(ends.size):
+        end = ends[word]
+        for i in range(at, end):
+            pair = np.int64(text[i - 1]) << 8 | np.int64(text[i])
+            found[n] = i
+            n += 1 - np.int64(joined[pair])
+        if end >= at:
+            found[n] = end
+            n += 1
+            at = end + 1
+    return n
+
+
 @part
 def _take(given, taken, position, ends):
     """Copy as many of the given ends as fit into ends, and into as many bytes; return how many."""

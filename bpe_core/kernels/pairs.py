@@ -22,6 +22,9 @@ NEXT_SLOT, NEXT_WORD, END, N_PAIRS = 0, 1, 2, 3
 """Places in `count_row`'s `reached`: the slot to continue from, the number of words before it, the
 slot to stop at, and the number of pairs counted."""
 
+MAX_SKETCHED = (1 << 32) - 1
+"""The largest count in a sketch; it stands for all that are larger."""
+
 _ENTRY = np.uint64(CELLS)
 _COUNT = np.uint64(1)
 _SLOTS = np.uint64(2)
@@ -41,13 +44,43 @@ def _find_entry(table, key):
 
 
 @kernel
-def count_row(row, tokens, max_token_bytes, table, reached):
+def sketch_row(row, tokens, begin, end, word, sketch):
+    """Add the count of each pair in a part of the row to the place in a sketch that it shares.
+
+    So no pair is more frequent than its place says. sketch: uint32[n], n a power of two. A sketch
+    stays in the cache where a table of millions of pairs does not.
+    """
+    mask = np.uint64(sketch.size - 1)
+    slot = np.uint64(begin)
+    stop = np.uint64(end)
+    next_word = np.uint64(word)
+    while slot < stop:
+        id = row.ids[slot]
+        if id < 0:
+            next_word += np.uint64(id == BETWEEN)
+            slot += _ONE
+            continue
+        left = np.uint64(id)
+        after = slot + np.uint64(tokens.n_slots[left])
+        right = row.ids[after]
+        if right >= 0:
+            place = spread_pair(pair_key(left, right)) & mask
+            known = np.int64(sketch[place])
+            more = np.int64(word_count(row, row.weights[next_word - _ONE]))
+            sketch[place] = np.uint32(known + min(more, MAX_SKETCHED - known))
+        slot = after
+
+
+@kernel
+def count_row(row, tokens, max_token_bytes, sketch, least, table, reached):
     """Count the pairs in a part of the row that may merge; return False if the table is half full.
 
-    table: uint64[CELLS * n], n a power of two, zeros at first. reached: int64[4]; the part begins
-    and ends between two words. After False, add the counts to a larger table and call again with
-    the same `reached`.
+    Left out are those whose place in the sketch, unless it is empty, is below `least`. table:
+    uint64[CELLS * n], n a power of two, zeros at first. reached: int64[4]; the part begins and ends
+    between two words. After False, add the counts to a larger table and call again with the same
+    `reached`.
     """
+    mask = np.uint64(max(sketch.size, 1) - 1)
     most = table.size // CELLS // 2
     n_pairs = reached[N_PAIRS]
     slot = np.uint64(reached[NEXT_SLOT])
@@ -67,11 +100,12 @@ def count_row(row, tokens, max_token_bytes, table, reached):
             and tokens.n_bytes[left] + tokens.n_bytes[np.uint64(right)] <= max_token_bytes
         ):
             key = pair_key(left, right)
-            entry = _find_entry(table, key)
-            n_pairs += np.int64(table[entry + _SLOTS] == _NONE)
-            table[entry] = key
-            table[entry + _COUNT] += np.uint64(word_count(row, row.weights[word - _ONE]))
-            table[entry + _SLOTS] += _ONE
+            if not sketch.size or sketch[spread_pair(key) & mask] >= least:
+                entry = _find_entry(table, key)
+                n_pairs += np.int64(table[entry + _SLOTS] == _NONE)
+                table[entry] = key
+                table[entry + _COUNT] += np.uint64(word_count(row, row.weights[word - _ONE]))
+                table[entry + _SLOTS] += _ONE
         slot = after
     reached[NEXT_SLOT] = np.int64(slot)
     reached[NEXT_WORD] = np.int64(word)

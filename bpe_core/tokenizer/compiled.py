@@ -276,12 +276,8 @@ class CompiledEncoder:
         """
         if self._whole.ids.size or text.size < _LONG_WORDS * ends.size:
             return ends
-        is_end = np.empty(text.size + 1, np.bool_)
-        pairs = text[:-1].astype(np.uint16) << np.uint16(8) | text[1:]
-        np.equal(self._merges.joined[pairs], 0, out=is_end[1:-1])
-        is_end[0] = False
-        is_end[ends] = True
-        return np.flatnonzero(is_end)
+        found = np.empty(text.size, np.int64)
+        return found[: encoding.find_apart(text, ends, self._merges.joined, found)]
 
     def forget_words(self) -> None:
         """Free the word caches of threads that are not encoding; new ones fill as they encode."""
@@ -464,6 +460,7 @@ def compile_all() -> None:
     encoder = CompiledEncoder(table, get_pretokenizer("gpt2"))
     encoder.decode(encoder.encode("hug hugs"))
     encoder.encode("hug\thugs", left_out=b"\t")
+    encoder.encode_words([b"hug" * _LONG_WORDS])
     CompiledEncoder(table, IsolatingPretokenizer("sentencepiece", {"<b>": 256}))
     twice_as_large(empty_cache())
     choose_by_kernel(to_triples([(0, 1, 2)]), {0, 1}, 3)

@@ -33,6 +33,7 @@ from bpe_core.trainers.continued import ContinuedVocabulary, ForbiddenPairs
 from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.trainers.incremental import learn_merges as learn_merges_incrementally
 from bpe_core.trainers.indexing import (
+    NO_SKETCH,
     SPARE,
     CountedPairs,
     build_index,
@@ -40,6 +41,7 @@ from bpe_core.trainers.indexing import (
     count_pairs,
     counts_of_words,
     cut_row,
+    sketch_pairs,
     with_room,
 )
 from bpe_core.trainers.pair_tables import goes_by_slot, order_pairs
@@ -50,6 +52,9 @@ from bpe_core.types import StopReason, TrainingConfig
 _THRESHOLD_SHARE = 512
 _WORDS_SAMPLED = 1 << 16  # for the first threshold
 _NO_LIMIT = int(np.iinfo(np.int32).max)
+# With more pairs than this, a table of them is looked up in memory, not in the cache: most of the
+# 16 million places of 100 MB in which words may join have pairs of their own.
+_MANY_PAIRS = 1 << 21
 # Calling the kernel and reporting cost 10 microseconds, 0.05 % of this.
 _SECONDS_A_CALL = 0.02
 MIN_PER_CALL, _MAX_PER_CALL = 16, 1 << 14
@@ -284,10 +289,11 @@ class _Work(MergeWork[MergeLog]):
         left = found.counts[~self._are_forbidden(found.keys)]
         return "min-frequency" if left.any() else "no-pairs"
 
-    def _count_pairs(self) -> CountedPairs:
-        return count_pairs(self._row, self._tokens, self._rule.max_token_bytes, self._parts)
+    def _count_pairs(self, sketch: NDArray[np.uint32] = NO_SKETCH, least: int = 0) -> CountedPairs:
+        of_row = self._row, self._tokens, self._rule.max_token_bytes, self._parts
+        return count_pairs(*of_row, sketch, least)
 
-    def _threshold(self, counts: NDArray[np.int64]) -> int:
+    def _threshold(self, counts: NDArray[np.int64] | NDArray[np.uint32]) -> int:
         share = int(counts.max(initial=0)) // _THRESHOLD_SHARE
         return max(self._floor, share if self.n_done else min(share, self._first_threshold()))
 
@@ -305,16 +311,21 @@ class _Work(MergeWork[MergeLog]):
 
     def _new_index(self) -> PairIndex:
         """Recount the row and index the pairs that are frequent enough."""
-        found = self._count_pairs()
-        threshold = self._threshold(found.counts)
+        sketch, least = NO_SKETCH, 0
+        if min((self.first_new_id + self.n_done) ** 2, self._row.ids.size) >= _MANY_PAIRS:
+            sketch = sketch_pairs(self._row, self._tokens, self._parts)
+            least = self._threshold(sketch)
+        found = self._count_pairs(sketch, least)
+        threshold = max(least, self._threshold(found.counts))
+        # Only frequent pairs are checked, unless none of them may merge, or the sketch's largest
+        # count is that of many pairs.
         kept = found.counts >= threshold
-        if self._forbidden is not None:
-            # Only frequent pairs are checked, unless none of them may merge.
-            kept[kept] = ~self._are_forbidden(found.keys[kept])
-            if not kept.any():
-                may_merge = ~self._are_forbidden(found.keys)
-                threshold = self._threshold(found.counts[may_merge])
-                kept = may_merge & (found.counts >= threshold)
+        kept[kept] = ~self._are_forbidden(found.keys[kept])
+        if not kept.any():
+            found = self._count_pairs() if least else found
+            may_merge = ~self._are_forbidden(found.keys)
+            threshold = self._threshold(found.counts[may_merge])
+            kept = may_merge & (found.counts >= threshold)
         index = build_index(self._row, self._tokens, self._parts, found.where(kept), threshold)
         first_slots = index.places[2 * index.begins].astype(np.uint64)
         ties = first_slots if self._rule.first_seen else index.keys
@@ -362,4 +373,6 @@ def compile_all() -> None:
     # More pairs than a new table holds, so that enlarging it is compiled too.
     every_pair = bytes(byte for pair in product(range(64), repeat=2) for byte in pair)
     layout = lay_out([vocabulary.start(every_pair)], [1])
+    row, letters = Row(layout.ids, *pack_weights(layout.counts)), np.ones(256, np.int32)
+    sketch_pairs(row, Tokens(letters, letters, letters), cut_row(row))
     learn_merges(layout, vocabulary, config, lambda done, saved, count: False)

@@ -36,6 +36,11 @@ _MIN_SLOTS: Final = 1 << 19
 """A part of a row has at least this many slots: starting a thread takes as long as 50,000 slots."""
 
 
+NO_SKETCH: Final = np.empty(0, np.uint32)
+_SKETCHED: Final = 1 << 20
+"""The places of a sketch: 4 MB."""
+
+
 class CountedPairs(NamedTuple):
     """The pairs that occur in a row and may merge."""
 
@@ -92,10 +97,30 @@ def _gap_from(row: Row, slot: int) -> int:
         width *= 2
 
 
+def sketch_pairs(row: Row, tokens: Tokens, parts: list[RowPart]) -> NDArray[np.uint32]:
+    """Return a sketch of a row's pairs: an upper bound of each one's count, at a shared place.
+
+    >>> ones, large = np.ones(9, np.int32), np.empty(0, np.int64)
+    >>> row = Row(np.array([-1, 7, 8, -1, 7, 8, 8, -1], np.int32), ones[:2] * 5, large)
+    >>> int(sketch_pairs(row, Tokens(ones, ones, ones), cut_row(row)).sum())
+    15
+    """
+    sketches = [np.zeros(_SKETCHED, np.uint32) for _ in parts]
+    each = zip(parts, sketches, strict=True)
+    together([partial(pairs.sketch_row, row, tokens, *part, sketch) for part, sketch in each])
+    total = np.sum(sketches, axis=0, dtype=np.uint64)
+    return np.minimum(total, pairs.MAX_SKETCHED).astype(np.uint32)
+
+
 def count_pairs(
-    row: Row, tokens: Tokens, max_token_bytes: int, parts: list[RowPart]
+    row: Row,
+    tokens: Tokens,
+    max_token_bytes: int,
+    parts: list[RowPart],
+    sketch: NDArray[np.uint32] = NO_SKETCH,
+    least: int = 0,
 ) -> CountedPairs:
-    """Count the pairs of a row that may merge.
+    """Count the pairs of a row that may merge; with a sketch, those that may occur `least` times.
 
     >>> ones, large = np.ones(9, np.int32), np.empty(0, np.int64)
     >>> row = Row(np.array([-1, 7, 8, -1, 7, 8, 8, -1], np.int32), ones[:2] * 5, large)
@@ -104,20 +129,27 @@ def count_pairs(
     >>> sorted((key >> 32, key % 2**32, count) for key, count in counts)
     [(7, 8, 10), (8, 8, 5)]
     """
-    tables = together([partial(_count_part, row, tokens, max_token_bytes, part) for part in parts])
+    least = min(least, pairs.MAX_SKETCHED)
+    count = partial(_count_part, row, tokens, max_token_bytes, sketch, least)
+    tables = together([partial(count, part) for part in parts])
     total = tables[0] if len(tables) == 1 else _add_tables(tables)
     keys, counts, _, _ = total.reshape(-1, CELLS)[total[2::CELLS] > 0].T.copy()
     return CountedPairs(keys, counts.view(np.int64), tables)
 
 
 def _count_part(
-    row: Row, tokens: Tokens, max_token_bytes: int, part: RowPart
+    row: Row,
+    tokens: Tokens,
+    max_token_bytes: int,
+    sketch: NDArray[np.uint32],
+    least: int,
+    part: RowPart,
 ) -> NDArray[np.uint64]:
     """Return the table of counts of a part of a row; see `pairs.count_row`."""
     table = aligned_zeros(_MIN_ENTRIES * CELLS)
     reached = np.zeros(4, np.int64)
     reached[[NEXT_SLOT, END, NEXT_WORD]] = part
-    while not pairs.count_row(row, tokens, max_token_bytes, table, reached):
+    while not pairs.count_row(row, tokens, max_token_bytes, sketch, least, table, reached):
         larger = aligned_zeros(4 * table.size)
         pairs.add_counts(table, larger)
         table = larger

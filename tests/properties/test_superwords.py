@@ -19,7 +19,13 @@ from bpe_core.adapting import continue_run
 from bpe_core.formats import dumps
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.runs import Continuation, Watch
-from bpe_core.trainers import fastest, is_superword, train_superwords_reference
+from bpe_core.trainers import (
+    compiled,
+    fastest,
+    indexing,
+    is_superword,
+    train_superwords_reference,
+)
 from bpe_core.types import TieBreak, TrainingConfig
 
 RELEASED = regex.compile(r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)")
@@ -36,6 +42,9 @@ by_engine = pytest.mark.parametrize("with_kernels", [False, True])
 
 def force(monkeypatch: pytest.MonkeyPatch, *, with_kernels: bool) -> None:
     monkeypatch.setattr(fastest, "use_kernels", lambda n_bytes: with_kernels)
+    # As for millions of pairs: those that are too rare by a sketch are not counted.
+    monkeypatch.setattr(compiled, "_MANY_PAIRS", 1)
+    monkeypatch.setattr(indexing, "_SKETCHED", 16)
 
 
 def spelled(run: bpe.TrainingRun) -> list[tuple[int, int, int | None]]:

@@ -86,17 +86,18 @@ def test_the_library_takes_named_tuples_and_numbers_of_exactly_the_types_compile
     row, tokens = Row(ids, ids, large), Tokens(ids, ids, ids)
     table, reached = np.zeros(32, np.uint64), np.zeros(4, np.int64)
 
-    def count(*arguments: Any) -> bool:
-        return served("pairs.count_row", *arguments)
+    def count(row: Any, tokens: Any, longest: Any, *others: Any) -> bool:
+        sketch = np.zeros(0, np.uint32), 0
+        return served("pairs.count_row", row, tokens, longest, *sketch, table, *others)
 
-    assert count(row, tokens, 9, table, reached)
-    assert count(row, tokens, np.int64(9), table, reached)
-    assert not count(row, tokens, 2**63, table, reached)
-    assert not count(row, tokens, 9.0, table, reached)
-    assert not count(row, Other(ids, ids, ids), 9, table, reached)
-    assert not count(tokens, row, 9, table, reached)
-    assert not count(row, tokens, 9, table)
-    assert not count(row, tokens, 9, table, reached, reached)
+    assert count(row, tokens, 9, reached)
+    assert count(row, tokens, np.int64(9), reached)
+    assert not count(row, tokens, 2**63, reached)
+    assert not count(row, tokens, 9.0, reached)
+    assert not count(row, Other(ids, ids, ids), 9, reached)
+    assert not count(tokens, row, 9, reached)
+    assert not count(row, tokens, 9)
+    assert not count(row, tokens, 9, reached, reached)
 
 
 def test_an_exception_in_a_kernel_is_not_taken_for_a_result() -> None:

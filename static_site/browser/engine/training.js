@@ -396,14 +396,15 @@ export class Work {
     const { CELLS } = this.#data;
     const reached = memory.copy("int64", [0, 0, this.#row.ids.shape[0], 0]);
     let table = memory.array("uint64", MIN_CELLS * CELLS, 0);
-    const given = { row: this.#row, tokens: this.#tokens, max_token_bytes: NO_LIMIT, reached };
+    const sketch = memory.array("uint32", 0);
+    const given = { row: this.#row, tokens: this.#tokens, max_token_bytes: NO_LIMIT, sketch, least: 0, reached };
     while (!memory.call("pairs.count_row", { ...given, table })) {
       const larger = memory.array("uint64", 4 * table.shape[0], 0);
       memory.call("pairs.add_counts", { table, to: larger });
       memory.free(table);
       table = larger;
     }
-    memory.free(reached);
+    memory.free({ reached, sketch });
     const cells = memory.view(table);
     const found = [];
     for (let at = 0; at < cells.length; at += CELLS) if (cells[at + 2] > 0n) found.push(at);
