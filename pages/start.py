@@ -18,24 +18,24 @@ GPT2: Final = "token_boundaries"
 DOORS: Final = (
     Door(
         "Train on a whole text",
-        "A story, your notes, 100 MB: a tokenizer in seconds, every merge to watch.",
+        "A story, your notes: a tokenizer in seconds.",
         TRAIN,
     ),
     Door(
         "What does GPT-2 do to it?",
-        "The same sentence as GPT-2 cuts it, with 50,000 merges.",
+        "Your sentence, cut with 50,000 merges.",
         GPT2,
     ),
-    Door("Learn step by step", "Short lessons that ask before they tell.", "lessons"),
+    Door("Lessons", "Short lessons that ask before they tell.", "lessons"),
 )
 LAST_DOORS: Final = (
     Door(
         "Train on a whole text",
-        "It begins with one in your sentence’s language: a tokenizer in seconds.",
+        "Begin with one in your sentence’s language.",
         TRAIN,
     ),
     Door("Lessons", "Short lessons that ask before they tell.", "lessons"),
-    Door("Compare", "Which tokenizer needs the fewest tokens, and in which language?", "compare"),
+    Door("Compare", "Which tokenizer needs the fewest tokens?", "compare"),
 )
 
 

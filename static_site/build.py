@@ -68,15 +68,15 @@ DOORS: Final = (
     ),
     Door(
         "What does GPT-2 do to it?",
-        "The same sentence as GPT-2 cuts it, with 50,000 merges.",
+        "Your sentence, cut with 50,000 merges.",
         "token-boundaries.html",
     ),
-    Door("Learn step by step", "Short lessons that ask before they tell.", "lessons.html"),
+    Door("Lessons", "Short lessons that ask before they tell.", "lessons.html"),
 )
 LAST_DOORS: Final = (
     Door(
         "Watch a whole text",
-        "One in your sentence’s language: hundreds of merges, and why each pair won.",
+        "Begin with one in your sentence’s language.",
         "merge-loop.html",
     ),
     Door(

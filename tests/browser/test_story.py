@@ -186,17 +186,17 @@ def test_how_far_to_go_is_counted_at_every_step(still_tab: Page) -> None:
         said = f"seen {run.tokens_after[step]:,} tokens, unseen {n_unseen:,}"
         assert said in (slider.get_attribute("aria-valuetext") or "")
         size = "small: the next" if step < 195 else f"large: the last {step - 195}"
-        expect(far.locator(".how-large")).to_contain_text(f"Vocabulary too {size} ")
+        expect(far.locator(".how-large")).to_contain_text(f"Too {size} ")
         expect(far.locator(".seen-label b")).to_have_text(f"{1_800 / run.tokens_after[step]:.2f}")
     before = slider.input_value()
     still_tab.keyboard.press("PageUp")
     expect(slider).not_to_have_value(before)
-    far.get_by_text("As a table").click()
+    far.get_by_text("Table", exact=True).click()
     expect(far.get_by_role("row").filter(has_text="462")).to_have_text("4624703.832301.74")
 
     own = "मेरा नाम, اسمي, 我的名字, benim adım 🧩 hugs. " * 20
     type_sentence(still_tab, own)
-    expect(far.get_by_text("Shakespeare is used")).to_be_hidden()
+    expect(far.get_by_text("until you type")).to_be_hidden()
     expect(far.locator(".seen-bytes")).not_to_have_text("1,800 bytes")
     sizes = [far.locator(f".{name}-bytes").text_content() or "" for name in ("seen", "unseen")]
     total = sum(int(size.removesuffix(" bytes").replace(",", "")) for size in sizes)

@@ -19,7 +19,7 @@ export function mergeSentence(run, step) {
     rest: " within pieces.",
     why: ties > 1
       ? `${grouped(ties)} pairs tie: a fixed rule picks one.`
-      : "No other pair within pieces occurs as often.",
+      : "No other pair occurs as often.",
   };
 }
 
@@ -29,8 +29,8 @@ export function legend({ frequent, tokens }) {
   // A mark that begins a piece, or follows the space that does, was cut off its letter.
   const isCutOff = frequent.some(({ base }) => /^\s?\p{M}/u.test(base.slice(0, 2).map((id) => tokens[Number(id)]).join("")));
   const cut = isCutOff
-    ? "GPT-2’s rule cuts off vowel signs and other marks, too. No merge crosses a gap between pieces."
-    : "GPT-2’s rule cuts the text into pieces, and no merge crosses a gap.";
+    ? "GPT-2’s rule cuts off vowel signs and other marks, too. No merge crosses a gap."
+    : "GPT-2’s rule cuts the text into pieces: no merge crosses a gap.";
   return `${cut} ␣ is a space: one before a word belongs to it.`;
 }
 

@@ -74,7 +74,7 @@ export function spokenFar({ seen, unseen }, step) {
 export function sizeSentence(far, step) {
   const { nMerges, onceFrom, unseen } = far;
   if (step > onceFrom) {
-    const size = mostHelp(unseen, onceFrom, step) ? "Vocabulary not too large yet" : "Vocabulary too large";
+    const size = mostHelp(unseen, onceFrom, step) ? "Not too large yet" : "Too large";
     return `${size}: the last ${savings(far, onceFrom, step)}.`;
   }
   const until = step < onceFrom ? onceFrom : nMerges;
@@ -82,7 +82,7 @@ export function sizeSentence(far, step) {
   const ahead = saved(unseen, step, until);
   const isEnough = step < onceFrom ? !ahead : !mostHelp(unseen, step, until);
   const isSmall = step < onceFrom && ahead >= TOO_LONG * unseen.counts[step];
-  const size = isEnough ? "Vocabulary large enough" : isSmall ? "Vocabulary too small" : "More merges still help";
+  const size = isEnough ? "Large enough" : isSmall ? "Too small" : "More merges still help";
   return `${size}: the next ${savings(far, step, until)}.`;
 }
 
@@ -117,6 +117,6 @@ function mostHelp(text, from, until) {
     @param {string} text One that cannot be split. */
 export function whyNotOwn(text) {
   return [...text].length < MIN_OWN_LENGTH
-    ? `Your sentence is under ${MIN_OWN_LENGTH} characters`
-    : "Your sentence cannot be split between two words";
+    ? `until you type ${MIN_OWN_LENGTH} characters`
+    : "as your sentence cannot be split between two words";
 }
