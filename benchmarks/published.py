@@ -18,7 +18,9 @@ from benchmarks.encoding import ROUNDS, median_ratio, speed, timed
 from benchmarks.report import against, table
 from bpe_core.errors import BpeError
 from bpe_core.formats import (
+    CATALOGUE,
     ForeignTokenizer,
+    Published,
     for_library,
     open_encoder,
     parse_json,
@@ -28,7 +30,6 @@ from bpe_core.formats import (
     run_by_library,
     special_texts,
 )
-from bpe_core.published import CATALOGUE, Published, read_cached
 from bpe_core.tokenizer import CompiledEncoder, Tokenizer, forget_words, gpt2
 
 Encode = Callable[[str], Iterable[int]]
@@ -142,7 +143,7 @@ def _compared() -> tuple[list[Compared], str]:
             found.append(Compared(name, "", _kernel(compiled), kernel_of_gpt2, *peer, forget))
         elif encoder.merged_by is not None:
             # What it does before the merges takes time too, so whole calls are compared.
-            data = read_cached(published)
+            data = published.read()
             library = run_by_library(read_description({published.file_name: data}))
             peer_name = library.engine.split()[0]
             found.append(
@@ -209,7 +210,7 @@ def _peer(published: Published, tokenizer: Tokenizer) -> tuple[str, Encode]:
         return "tiktoken", Encoding(
             published.name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={}
         ).encode_ordinary
-    data = read_cached(published)
+    data = published.read()
     if data.lstrip().startswith(b"{"):
         described = parse_json(data, published.file_name)
         if "model" in described:

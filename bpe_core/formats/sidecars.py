@@ -38,7 +38,7 @@ from bpe_core.formats.json_files import (
     is_token_id,
     parse_json,
 )
-from bpe_core.published import is_sidecar
+from bpe_core.formats.published.hub_names import is_sidecar
 
 Token = dict[str, Any]
 """An added token as in tokenizer.json; its id may be missing."""

@@ -22,8 +22,8 @@ from bpe_core.formats.description import Description, Given, Merges, Ranks, refu
 from bpe_core.formats.json_files import check_tokens
 from bpe_core.formats.listed_merges import MergesNotFoundError, ranks_imply, recover_merges
 from bpe_core.formats.patterns import find_pretokenizer
+from bpe_core.formats.published.catalogue import CATALOGUE
 from bpe_core.pretokenizers import PRETOKENIZER_NAMES, get_pretokenizer
-from bpe_core.published import CATALOGUE
 from bpe_core.tokenizer import Tokenizer
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from typing import Any, Final
 from bpe_core.formats import huggingface
 from bpe_core.formats.across_words import unknown_token
 from bpe_core.formats.folder_files import CONFIG, SPECIAL_TOKENS
+from bpe_core.formats.published.catalogue import CATALOGUE, Published
 from bpe_core.formats.sidecars import added_token
-from bpe_core.published import CATALOGUE, Published
 from bpe_core.tokenizer import Tokenizer
 
 FOLDER: Final = "transformers-tokenizer"

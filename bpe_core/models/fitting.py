@@ -48,8 +48,10 @@ from bpe_core.formats import (
     OLD_IDS,
     PARTS,
     TOKENIZER_FILES,
+    HubName,
     dumps,
     format_by_name,
+    is_sidecar,
     open_encoder,
     parse_json,
     read_files_at,
@@ -74,7 +76,6 @@ from bpe_core.models.tensors import (
     read_json,
     reading,
 )
-from bpe_core.published import is_hub_name, is_sidecar
 
 N_ATOMS: Final = 64
 _MAX_BYTES: Final = 256_000_000
@@ -339,7 +340,7 @@ def _transplant(
     """Return new rows as sums of the base's rows, for the tokens that the donor has."""
     base, vocab = _open_vocab(model), open_encoder(adapted).vocab
     with model_rows(donor, on_progress=on_progress) as found:
-        named = os.fspath(donor) if is_hub_name(os.fspath(donor)) else found.folder
+        named = os.fspath(donor) if HubName.fits(os.fspath(donor)) else found.folder
         # Of tokens with the same bytes, the first one stands for all.
         id_of: dict[bytes, int] = {}
         for id, token in _open_vocab(named).items():

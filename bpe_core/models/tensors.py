@@ -22,21 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError, MissingFileError, UnavailableError, explain
-from bpe_core.formats import parse_json
+from bpe_core.formats import FetchProgress, HubName, downloading, parse_json
 from bpe_core.processes import GB, Limits, Report
-from bpe_core.published import (
-    FetchProgress,
-    HubName,
-    downloading,
-    find_cached,
-    is_hub_name,
-    parse_hub_name,
-    prepare_client,
-    snapshot_folder,
-)
 
 if TYPE_CHECKING:
-    from bpe_core.published import HubFiles
+    from bpe_core.formats import HubFiles
 
 CONFIG: Final = "config.json"
 INDEX: Final = "model.safetensors.index.json"
@@ -408,13 +398,13 @@ def model_rows(
     `open_rows` raises, and `UnavailableError` for a model that cannot be downloaded.
     """
     given = os.fspath(model)
-    if not is_hub_name(given):
+    if not HubName.fits(given):
         yield open_rows(given, input_tensor, output_tensor)
         return
-    name = parse_hub_name(given)
-    cached = find_cached(name)
-    if cached is not None and any(snapshot_folder(cached).glob(f"*{SUFFIX}")):
-        yield open_rows(snapshot_folder(cached), input_tensor, output_tensor)
+    name = HubName.parse(given)
+    cached = name.cached()
+    if cached is not None and any(cached.folder().glob(f"*{SUFFIX}")):
+        yield open_rows(cached.folder(), input_tensor, output_tensor)
         return
 
     def follow(progress: FetchProgress) -> None:
@@ -441,11 +431,10 @@ def download_rows(
     output_tensor: str | None,
 ) -> str:
     """Download the embedding rows of a model as one file; return its commit. Runs in a process."""
-    prepare_client()
-    from bpe_core.published import open_hub_files
+    from bpe_core.formats import HubFiles
 
     report(None, must_arrive=True)
-    with open_hub_files(name) as hub:
+    with HubFiles.open(name) as hub:
         config: Mapping[str, Any] = {}
         if CONFIG in hub.sizes:
             data = hub.read(CONFIG, 0, min(hub.sizes[CONFIG], _MAX_JSON))

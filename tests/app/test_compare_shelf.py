@@ -13,8 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
-from bpe_core.formats import dumps
-from bpe_core.published import CATALOGUE, VARIABLE
+from bpe_core.formats import CATALOGUE, VARIABLE, dumps
 from tests.app.pages import (
     OpenApp,
     all_sent,

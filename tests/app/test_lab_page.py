@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
+from bpe_core.formats import VARIABLE
 from bpe_core.lab import LabOrder
-from bpe_core.published import VARIABLE
 from bpe_core.tokenizer import gpt2
 from tests.app.pages import in_address, press
 from tests.app.stored import store

@@ -11,9 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.formats import dumps
+from bpe_core.formats import VARIABLE, dumps
 from bpe_core.formats.opening.opening import open_files
-from bpe_core.published import VARIABLE
 from bpe_core.tokenizer import READERS, NamedEncoder, gpt2
 from tests.app.pages import OpenApp, errors, in_address, page_text, sent, sent_table
 from tests.foreign_models import described, library_encoder, word_piece

@@ -19,7 +19,7 @@ from playwright.sync_api import (
 )
 
 import bpe_core as bpe
-from bpe_core.published import VARIABLE
+from bpe_core.formats import VARIABLE
 from tests.browser.helpers import (
     MAX_WAIT_MS,
     assert_no_traceback,

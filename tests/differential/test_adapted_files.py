@@ -18,6 +18,7 @@ import bpe_core as bpe
 from bpe_core.adapting import Adapted, extend, replace, shrink, trace_ids
 from bpe_core.corpus import load_sample
 from bpe_core.formats import (
+    CATALOGUE,
     adapted_files,
     dumps,
     loads,
@@ -27,7 +28,6 @@ from bpe_core.formats import (
 )
 from bpe_core.formats.adapted.adapted_files import parts_table
 from bpe_core.formats.checking.probe import PROBE
-from bpe_core.published import CATALOGUE
 from tests.more_cases import first_of
 from tests.oracles import TOKENIZERS, one_at_a_time, opened_by_name
 

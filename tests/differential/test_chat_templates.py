@@ -16,11 +16,10 @@ from transformers.utils.chat_template_utils import render_jinja_template
 
 import bpe_core as bpe
 from bpe_core.chat import ChatTemplate
-from bpe_core.formats import read_description, read_files_at
+from bpe_core.formats import is_sidecar, read_description, read_files_at
 from bpe_core.formats.gguf.gguf_header import parse_gguf
 from bpe_core.formats.gguf.gguf_vocabulary import find_chat
 from bpe_core.formats.sidecars import Sidecars
-from bpe_core.published import is_sidecar
 from bpe_core.tokenizer import Conversation, NamedEncoder, boundaries, read_conversations
 from scripts.get_tokenizers import CHAT, CHAT_PACKAGES, VOCABULARIES
 from tests.more_cases import first_of

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.corpus import parallel_texts
+from bpe_core.formats import CATALOGUE
 from bpe_core.formats.gguf.gguf_header import parse_gguf
 from bpe_core.formats.gguf.gguf_vocabulary import from_gguf
-from bpe_core.published import CATALOGUE, NAMES
 from bpe_core.tokenizer import Encoder
 from tests.more_cases import first_of
 from tests.oracles import TOKENIZERS, one_at_a_time, opened_by_name, tiktoken_gpt2
@@ -48,7 +48,7 @@ PATTERNS = {
 # These take seconds to open, so one test leaves them out.
 LARGE = ("gemma", "gemma3", "gemini", "command-r")
 WITH_ADDED = ("deepseek-v3", "claude-2", "falcon")
-OTHERS = [*WITH_ADDED, *(name for name in NAMES if name not in (*WITH_ADDED, *LARGE))]
+OTHERS = [*WITH_ADDED, *(name for name in CATALOGUE if name not in (*WITH_ADDED, *LARGE))]
 FIRST = ("deepseek-v3", "llama3", "mistral-7b", "qwen2")
 each = pytest.mark.parametrize("name", first_of([*OTHERS, *LARGE], *FIRST), indirect=True)
 CATASTROPHES = ["^" * 3_000, "a" * 20_000, " " * 3_000, "\n" * 2_000, "\r\n" * 500, "0" * 2_000]

@@ -565,7 +565,7 @@ def test_a_published_tokenizer_is_fetched_when_it_is_first_named(
         raise bpe.UnavailableError("There is no network.")
 
     monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(tmp_path))
-    monkeypatch.setattr("bpe_core.published.fetch", fetch)
+    monkeypatch.setattr("bpe_core.formats.published.fetch", fetch)
     for name in ("llama3", "gpt-4o", "gpt2"):
         assert run("encode", name, stdin=b"ab").exit_code == (name != "gpt2")
     assert "There is no network." in run("compare", "-", "-t", "llama3", stdin=b"ab").stderr

@@ -16,8 +16,7 @@ from transformers import AutoTokenizer
 import bpe_core as bpe
 from bpe_core.adapting import Advice, advise_size
 from bpe_core.corpus import load_sample
-from bpe_core.formats import dumps, write_files
-from bpe_core.published import CATALOGUE
+from bpe_core.formats import CATALOGUE, dumps, write_files
 from bpe_core.unicode import token_script
 from tests.commands import run, succeed
 from tests.oracles import TOKENIZERS

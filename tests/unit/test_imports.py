@@ -32,7 +32,6 @@ FLOORS = {
         ("views",),
         ("models",),
         ("formats",),
-        ("published",),
         ("adapting",),
         ("vocabulary",),
         ("runs",),

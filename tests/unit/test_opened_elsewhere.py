@@ -12,6 +12,7 @@ import pytest
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
 from bpe_core.formats import (
+    CATALOGUE,
     Opened,
     check_opens,
     dumps,
@@ -25,7 +26,6 @@ from bpe_core.formats.checking.opened_elsewhere import TrialError, compare_ids, 
 from bpe_core.formats.checking.probe import PROBE, Probe, encodable
 from bpe_core.formats.checking.reading_libraries import READERS, Reader, literal
 from bpe_core.formats.folder_files import FORMATS
-from bpe_core.published import CATALOGUE
 from bpe_core.types import Format
 
 SAMPLE = load_sample("multilingual")

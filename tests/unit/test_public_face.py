@@ -12,7 +12,7 @@ import tiktoken_ext.openai_public as public
 
 import bpe_core as bpe
 from bpe_core.formats import read_ranks, write_tiktoken
-from bpe_core.published import TIKTOKEN_ENCODINGS
+from bpe_core.formats.published.catalogue import TIKTOKEN_ENCODINGS
 from tests.new_process import run_python
 
 run = bpe.train(["hug hugs hugging"], vocab_size=262)

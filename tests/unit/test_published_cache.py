@@ -9,7 +9,7 @@ import pytest
 import tiktoken.load
 
 import bpe_core as bpe
-from bpe_core.published import VARIABLE, cached_state, published, read_cached
+from bpe_core.formats import VARIABLE, Published
 from tests.oracles import RANKS, TOKENIZERS, tiktoken_published
 from ui.tokenizers.by_name import download_words
 
@@ -32,19 +32,19 @@ def cache_with_tiktoken(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
 
 
 def states() -> list[str]:
-    return [cached_state(published(name)) for name in ("gpt4", "gpt4o", "llama3")]
+    return [Published.named(name).state for name in ("gpt4", "gpt4o", "llama3")]
 
 
 def test_a_file_that_tiktoken_cached_is_found(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert states() == ["missing"] * 3
-    cache_with_tiktoken(monkeypatch, published("gpt4").n_bytes)
+    cache_with_tiktoken(monkeypatch, Published.named("gpt4").n_bytes)
     assert states() == ["here", "missing", "missing"]
     words = download_words(["gpt2", "gpt4", "gpt4o"])
     assert words.startswith("GPT-2, GPT-4: on this server. GPT-4o needs a download (")
     with pytest.raises(bpe.IntegrityError, match="damaged"):
-        read_cached(published("gpt4"))
+        Published.named("gpt4").read()
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
     assert states() == ["missing"] * 3
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR")
@@ -75,8 +75,8 @@ def test_both_caches_give_tiktokens_ids_without_its_downloads(
 def test_a_fetched_file_is_taken_before_tiktokens(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cache_with_tiktoken(monkeypatch, published("gpt4").n_bytes)
+    cache_with_tiktoken(monkeypatch, Published.named("gpt4").n_bytes)
     fetched = folder / "fetched" / "cl100k_base.tiktoken"
     fetched.parent.mkdir()
     shutil.copy(TOKENIZERS / fetched.name, fetched)
-    assert read_cached(published("gpt4")) == fetched.read_bytes()
+    assert Published.named("gpt4").read() == fetched.read_bytes()

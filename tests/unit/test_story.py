@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import pytest
 
-from bpe_core.published import VARIABLE
+from bpe_core.formats import VARIABLE
 from bpe_core.tokenizer import gpt2
 from tests.oracles import TOKENIZERS, opened_by_name
 from ui.components import story_data

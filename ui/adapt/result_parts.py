@@ -30,9 +30,16 @@ from bpe_core.adapting import (
 from bpe_core.comparison import IntervalWords, Usage
 from bpe_core.corpus import Corpus, load_sample
 from bpe_core.errors import BpeError
-from bpe_core.formats import FOLDER, OLD_IDS, PARTS, ROWS, adapted_files, dumps, is_ranks, row_files
-from bpe_core.published import (
+from bpe_core.formats import (
+    FOLDER,
+    OLD_IDS,
+    PARTS,
+    ROWS,
+    adapted_files,
+    dumps,
+    is_ranks,
     is_sidecar,
+    row_files,
 )
 from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import Tokenizer

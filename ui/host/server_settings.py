@@ -15,8 +15,7 @@ from functools import cache, partial
 from typing import Any, Final, Literal, get_args
 
 from bpe_core.errors import BpeError
-from bpe_core.published import PREFIX as HUB
-from bpe_core.published import parse_hub_name
+from bpe_core.formats import HubName
 
 PREFIX: Final = "BPE_EXPLORER_"
 Level = Literal["debug", "info", "warning", "error"]
@@ -34,7 +33,7 @@ class Settings:
     runs: str
     """The folder of the store; empty for the default, which `bpe_core.files.store` finds."""
     tokenizers: str
-    """The folder of fetched tokenizers; empty for what `bpe_core.published.catalogue` finds."""
+    """The folder of fetched tokenizers; empty for the one that `bpe_core.formats` finds."""
     hub: tuple[str, ...]
     """The models on the hub that visitors may fetch, as patterns such as "org/*"."""
     store_gigabytes: float
@@ -76,8 +75,8 @@ def _models(text: str) -> tuple[str, ...]:
     patterns = tuple(text.replace(",", " ").split())
     for pattern in patterns:
         # A name in full, or one that ends in a star.
-        parse_hub_name(pattern[:-1] + "x" if pattern.endswith("*") else pattern)
-        if pattern.startswith(HUB) or "@" in pattern:
+        HubName.parse(pattern[:-1] + "x" if pattern.endswith("*") else pattern)
+        if HubName.fits(pattern) or "@" in pattern:
             raise ValueError(pattern)
     return patterns
 

@@ -11,8 +11,8 @@ import streamlit as st
 
 from bpe_core.errors import BpeError, IntegrityError
 from bpe_core.files import Entry
+from bpe_core.formats import CATALOGUE, HubName
 from bpe_core.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
-from bpe_core.published import CATALOGUE, is_hub_name
 from bpe_core.tokenizer import gpt2
 from ui.host import errors_shown, settings
 from ui.look import plain_markdown, plain_text
@@ -217,7 +217,7 @@ def _must_fetch(key: str) -> bool:
     """Return whether a tokenizer is missing or damaged, or may have newer or more files."""
     if not is_by_name(key):
         return False
-    if not is_here(key) or is_hub_name(key):
+    if not is_here(key) or HubName.fits(key):
         return True
     try:
         shelf.open_member(key)
@@ -273,7 +273,7 @@ def choose_tokenizer(stored: StoredRun, *, key: str) -> Member:
 
 
 def _what_is_fetched(key: str) -> str:
-    if is_hub_name(key):
+    if HubName.fits(key):
         return "Downloads the files of its tokenizer from Hugging Face’s hub, and nothing else."
     return licence_line(key)
 
@@ -308,7 +308,7 @@ def _choose_linked(parameter: str, known: Mapping[str, Member]) -> None:
 
 def _is_same(wanted: str | None, key: str) -> bool:
     """Return whether a key is the wanted one, or pins the branch or tag of the wanted one."""
-    if wanted is None or not is_hub_name(wanted) or not is_hub_name(key):
+    if wanted is None or not HubName.fits(wanted) or not HubName.fits(key):
         return wanted == key
     return wanted == key or pinned(wanted) == key
 

@@ -20,23 +20,17 @@ import streamlit as st
 
 from bpe_core import Tokenizer
 from bpe_core.errors import BpeError, ConfigError, UnavailableError
-from bpe_core.formats import named_after_hub, open_encoder, read_files_at
-from bpe_core.published import (
+from bpe_core.formats import (
     CATALOGUE,
-    PREFIX,
     FetchProgress,
     HubName,
     Published,
-    cached_state,
     fetch,
-    find_cached,
     find_published,
-    hub_address,
-    is_hub_name,
     listed_name,
-    parse_hub_name,
-    published,
-    snapshot_folder,
+    named_after_hub,
+    open_encoder,
+    read_files_at,
 )
 from bpe_core.tokenizer import NamedEncoder, gpt2
 from bpe_core.views import token_for_browser
@@ -87,13 +81,13 @@ def read_name(text: str) -> str:
             )
         name, revision = page[1], page[2]
         if "/" in name:
-            text = f"{PREFIX}{name}" + (f"@{revision}" if revision else "")
+            text = f"hf:{name}" + (f"@{revision}" if revision else "")
         elif revision in (None, "main"):  # an old name, without an organisation
             text = name
     if (listed := listed_name(text)) is not None:
         return listed
-    if is_hub_name(text) or "/" in text:
-        return str(parse_hub_name(text))
+    if HubName.fits(text) or "/" in text:
+        return str(HubName.parse(text))
     found = f"{text!r:.80} is not a name that is known here" if text else "There is no name"
     raise ConfigError(
         f"{found}. Expected a model on Hugging Face’s hub, "
@@ -103,7 +97,7 @@ def read_name(text: str) -> str:
 
 def is_by_name(key: str) -> bool:
     """Return whether a key of the shelf is a name, other than GPT-2's."""
-    return is_hub_name(key) or (key != "gpt2" and find_published(key) is not None)
+    return HubName.fits(key) or (key != "gpt2" and find_published(key) is not None)
 
 
 def is_here(key: str) -> bool:
@@ -111,16 +105,16 @@ def is_here(key: str) -> bool:
 
     Raises NotAllowedError for a model on the hub that this server does not fetch.
     """
-    if not is_hub_name(key):
-        return cached_state(published(key)) != "missing"
-    name = parse_hub_name(key)
+    if not HubName.fits(key):
+        return Published.named(key).state != "missing"
+    name = HubName.parse(key)
     if not any(fnmatchcase(name.repo, pattern) for pattern in settings().hub):
         allowed = ", ".join(settings().hub) or "none"
         raise NotAllowedError(
             f"{name.repo} is not among the models that this server fetches by name ({allowed}). "
             "Add its tokenizer.json from a file."
         )
-    return find_cached(name) is not None
+    return name.cached() is not None
 
 
 def short_name(key: str) -> str:
@@ -129,12 +123,12 @@ def short_name(key: str) -> str:
     >>> short_name("llama3"), short_name(f"hf:org/model@{'a' * 40}")
     ('Llama 3', 'org/model@aaaaaaaa')
     """
-    return parse_hub_name(key).short if is_hub_name(key) else published(key).title
+    return HubName.parse(key).short if HubName.fits(key) else Published.named(key).title
 
 
 def pinned(key: str) -> str:
     """Return a key with the commit that is here, for a model on the hub; any other as it is."""
-    found = find_cached(parse_hub_name(key)) if is_hub_name(key) else None
+    found = HubName.parse(key).cached() if HubName.fits(key) else None
     return key if found is None else str(found)
 
 
@@ -159,7 +153,7 @@ def licence_line(name: str) -> str:
     if not kind.endswith(("License", "Terms of Use")):
         kind += " license"
     line = f"Published by {found.publisher} under the {kind}."
-    if cached_state(found) == "missing":
+    if found.state == "missing":
         size = size_text(found.download_bytes)
         line += f" Adding it downloads {size}, once; then it needs no network."
     return line
@@ -171,7 +165,7 @@ def download_words(names: Sequence[str]) -> str:
     >>> download_words(["gpt2"])
     'GPT-2: on this server.'
     """
-    here = [CATALOGUE[name].title for name in names if cached_state(CATALOGUE[name]) != "missing"]
+    here = [CATALOGUE[name].title for name in names if CATALOGUE[name].state != "missing"]
     sentences = [f"{', '.join(here)}: on this server."] if here else []
     for name in names:
         found = CATALOGUE[name]
@@ -189,30 +183,30 @@ def open_by_name(key: str) -> NamedEncoder:
     # Checked every time: its files may have been deleted since it was opened.
     if not is_here(key):
         raise UnavailableError(f"{short_name(key)} is not on this server yet.")
-    if not is_hub_name(key):
+    if not HubName.fits(key):
         return _open_published(key)
     key = pinned(key)
     # A commit never changes, but files of it that the cache lacked may have been fetched.
-    files = snapshot_folder(parse_hub_name(key)).iterdir()
+    files = HubName.parse(key).folder().iterdir()
     return _open_model(key, tuple(sorted(file.name for file in files)))
 
 
 @cached(spinner="Opening a tokenizer")
 def _open_model(key: str, files: tuple[str, ...]) -> NamedEncoder:
     del files  # tells results apart
-    name = parse_hub_name(key)
+    name = HubName.parse(key)
     return named_after_hub(name, open_uploaded(hub_files(name), None))
 
 
 def hub_files(name: HubName) -> dict[str, bytes]:
     """Return the files of a model's tokenizer; raise what `read_files_at` raises."""
-    return read_files_at(snapshot_folder(name), name.short)
+    return read_files_at(name.folder(), name.short)
 
 
 def _state(found: Published) -> str:
     if found.package is None:
         return "installed"
-    if cached_state(found) == "here":
+    if found.state == "here":
         return "downloaded"
     return f"not downloaded, {size_text(found.download_bytes)}"
 
@@ -257,9 +251,9 @@ def end_downloads(found: Callable[[str, str], None], failed: Callable[[str], Non
 
 def draw_downloads() -> None:
     """Draw a bar and a button to cancel for each download, and the pages of models that failed."""
-    for key in filter(is_hub_name, workspace.get(Downloads).failed):
-        repo = parse_hub_name(key).repo
-        st.link_button(f"{plain_markdown(repo)} on the hub", f"{hub_address()}/{repo}")
+    for key in filter(HubName.fits, workspace.get(Downloads).failed):
+        name = HubName.parse(key)
+        st.link_button(f"{plain_markdown(name.repo)} on the hub", name.page)
     for number, key in enumerate(workspace.get(Downloads).keys):
         what = f"Fetching {plain_markdown(short_name(key))}"
         describe = partial(how_far, what, size_text)

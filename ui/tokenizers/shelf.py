@@ -17,16 +17,7 @@ from bpe_core.adapting import extendable
 from bpe_core.chat import ChatTemplate
 from bpe_core.comparison import numbered
 from bpe_core.errors import BpeError, ConfigError, FormatError
-from bpe_core.formats import build_tokenizer, read_description
-from bpe_core.published import (
-    CATALOGUE,
-    cached_path,
-    cached_state,
-    is_hub_name,
-    is_sidecar,
-    parse_hub_name,
-    read_cached,
-)
+from bpe_core.formats import CATALOGUE, HubName, build_tokenizer, is_sidecar, read_description
 from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, gpt2
 from ui.host import cached
@@ -400,9 +391,9 @@ def stored_files(key: str) -> Mapping[str, bytes]:
     """
     if key.startswith(FILE_PREFIX):
         return tokenizer_files(key.removeprefix(FILE_PREFIX))
-    if is_hub_name(key):
-        return hub_files(parse_hub_name(key))
+    if HubName.fits(key):
+        return hub_files(HubName.parse(key))
     found = CATALOGUE.get(key)
-    if key == GPT2 or found is None or found.encoding or cached_state(found) == "missing":
+    if key == GPT2 or found is None or found.encoding or found.state == "missing":
         return {}
-    return {cached_path(found).name: read_cached(found)}
+    return {found.file_name: found.read()}

@@ -63,6 +63,8 @@ from bpe_core.formats.json_files import (
 )
 from bpe_core.formats.load_save import dumps, loads, read_merges
 from bpe_core.formats.opening.open_encoder import open_encoder, open_published
+from bpe_core.formats.published.catalogue import CATALOGUE, Published, find_published
+from bpe_core.formats.published.hub_names import is_sidecar
 from bpe_core.formats.sentencepiece_model import (
     NORMAL,
     Piece,
@@ -71,7 +73,6 @@ from bpe_core.formats.sentencepiece_model import (
     replace_pieces,
 )
 from bpe_core.formats.tekken import looks_like_tekken, read_tekken
-from bpe_core.published import CATALOGUE, find_published, is_sidecar, published, read_cached
 from bpe_core.tokenizer import Tokenizer, find_own, gpt2, with_changes
 from bpe_core.types import Format
 
@@ -126,7 +127,7 @@ def open_base(
 
 
 def _published(name: str) -> BaseFiles:
-    found = published(name)
+    found = Published.named(name)
     if name not in CATALOGUE or found.encoding is not None:
         # The file lacks some of its tokens.
         own = find_own(open_encoder(name))
@@ -134,7 +135,7 @@ def _published(name: str) -> BaseFiles:
         return BaseFiles(own, dumps(own, "huggingface"))
     if found.package is None:
         return BaseFiles(gpt2(), dumps(gpt2(), "gpt2"))
-    files = {found.file_name: read_cached(found)}
+    files = {found.file_name: found.read()}
     if found.file_name.endswith(".json"):
         return BaseFiles(read_merges(files), files)
     return BaseFiles(extendable(open_published(found)), files)

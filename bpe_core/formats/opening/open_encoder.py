@@ -9,18 +9,16 @@ from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError, MissingFileError
 from bpe_core.formats.folder_files import locate, naming, read_files_at
 from bpe_core.formats.opening.kept_encoders import open_kept
-from bpe_core.formats.training_note import read_note
-from bpe_core.kernels import without_garbage_collection
-from bpe_core.published import (
+from bpe_core.formats.published.catalogue import (
     CATALOGUE,
-    NAMES,
     TIKTOKEN_ENCODINGS,
-    HubName,
     Published,
     TiktokenEncoding,
     find_published,
-    read_cached,
 )
+from bpe_core.formats.published.hub_names import HubName
+from bpe_core.formats.training_note import read_note
+from bpe_core.kernels import without_garbage_collection
 from bpe_core.tokenizer import NamedEncoder, Tokenizer
 
 
@@ -100,8 +98,8 @@ def _open_name(name: str, pretokenizer: str | None) -> NamedEncoder:
     if known is None:
         raise MissingFileError(
             f"{name} is neither a file nor the name of a published tokenizer. Check the path, use "
-            f"one of {', '.join((*NAMES, *TIKTOKEN_ENCODINGS))}, or hf:org/model for a model on "
-            "the hub."
+            f"one of {', '.join((*CATALOGUE, *TIKTOKEN_ENCODINGS))}, or hf:org/model for a model "
+            "on the hub."
         )
     if known in CATALOGUE:
         opened = open_published(CATALOGUE[known])
@@ -148,7 +146,7 @@ def _open_published(found: Published, name: str | None) -> NamedEncoder:
         cut = "Pre-tokenizer gpt2, encoded exactly by bpe_core."
         tokenizer = gpt2() if encoding is None else _extended_gpt2(encoding)
         return NamedEncoder(found.title, tokenizer, f"{who} {cut}")
-    files = {found.file_name: read_cached(found)}
+    files = {found.file_name: found.read()}
     special_tokens = None if encoding is None else encoding.special_tokens
 
     def open_first() -> NamedEncoder:

@@ -34,6 +34,8 @@ from bpe_core.formats.opening.engines import (
     has_steps,
     open_here,
 )
+from bpe_core.formats.published.catalogue import is_published
+from bpe_core.formats.published.hub_names import is_sidecar
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
 from bpe_core.formats.sentencepiece_scores import describe_sentencepiece
@@ -42,7 +44,6 @@ from bpe_core.formats.tekken import describe_tekken, looks_like_tekken
 from bpe_core.formats.text_growth import check_patterns
 from bpe_core.formats.tiktoken_file import describe_tiktoken, read_ranks
 from bpe_core.processes import GB, Limits
-from bpe_core.published import is_published, is_sidecar
 from bpe_core.tokenizer import NamedEncoder
 
 MIN_BYTES: Final = 200_000

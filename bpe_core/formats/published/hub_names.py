@@ -15,7 +15,7 @@ from typing import Final
 from bpe_core.errors import ConfigError
 from bpe_core.extras import needs_extra
 
-PREFIX: Final = "hf:"
+_PREFIX: Final = "hf:"
 _PART: Final = r"[A-Za-z0-9](?:[A-Za-z0-9_]|[.-](?![.-])){0,95}(?<![.-])"
 _NAME: Final = re.compile(rf"({_PART}/{_PART})(?:@({_PART}))?")
 _COMMIT: Final = re.compile("[0-9a-f]{40}")
@@ -46,7 +46,7 @@ class HubName:
     revision: str = "main"
 
     def __str__(self) -> str:
-        return f"{PREFIX}{self.repo}@{self.revision}"
+        return f"{_PREFIX}{self.repo}@{self.revision}"
 
     @property
     def is_pinned(self) -> bool:
@@ -62,6 +62,59 @@ class HubName:
         """
         return f"{self.repo}@{self.revision[:8] if self.is_pinned else self.revision}"
 
+    @property
+    def page(self) -> str:
+        """The address of the model on the hub, which HF_ENDPOINT names."""
+        with needs_extra("hub", "Opening a model by its name on the hub"):
+            from huggingface_hub import constants
+
+        return f"{constants.ENDPOINT}/{self.repo}"
+
+    @staticmethod
+    def fits(text: object) -> bool:
+        """Return True for a text that names a model on the hub, even if its name is malformed.
+
+        >>> HubName.fits("hf:org"), HubName.fits("org/model")
+        (True, False)
+        """
+        return isinstance(text, str) and text.startswith(_PREFIX)
+
+    @classmethod
+    def parse(cls, text: str) -> HubName:
+        """Return the model and the revision that hf:org/model@revision stands for.
+
+        Raises `ConfigError` for a malformed name.
+
+        >>> HubName.parse("hf:org/model")
+        HubName(repo='org/model', revision='main')
+        """
+        found = _NAME.fullmatch(text.removeprefix(_PREFIX))
+        if found is None:
+            raise ConfigError(
+                f"{text!r:.80} is not the name of a model on the hub. Expected hf:org/model or "
+                "hf:org/model@revision, of letters, digits, '.', '_' and '-'."
+            )
+        return cls(found[1], found[2] or "main")
+
+    def folder(self, cache: Path | None = None) -> Path:
+        """Return the folder of the files of a commit, whether it is there or not."""
+        return (cache or hub_cache()) / model_folder(self.repo) / "snapshots" / self.revision
+
+    def cached(self) -> HubName | None:
+        """Return the name with the commit that the cache holds for its revision, or None."""
+        name = self
+        if not name.is_pinned:
+            reference = hub_cache() / model_folder(name.repo) / "refs" / name.revision
+            try:
+                name = replace(name, revision=reference.read_text(encoding="ascii").strip())
+            except (OSError, ValueError):
+                return None
+        try:
+            files = [file.name for file in name.folder().iterdir()]
+        except OSError:
+            return None
+        return name if name.is_pinned and choose_hub_files(files) else None
+
 
 @dataclass(frozen=True, slots=True)
 class FetchProgress:
@@ -75,28 +128,6 @@ class FetchProgress:
 
 OnProgress = Callable[[FetchProgress], object]
 """Called as files are downloaded; what it raises ends the download."""
-
-
-def is_hub_name(text: object) -> bool:
-    """Return True for a text that names a model on the hub, even if its name is malformed."""
-    return isinstance(text, str) and text.startswith(PREFIX)
-
-
-def parse_hub_name(text: str) -> HubName:
-    """Return the model and the revision that a name such as hf:org/model@revision stands for.
-
-    Raises `ConfigError` for a malformed name.
-
-    >>> parse_hub_name("hf:org/model")
-    HubName(repo='org/model', revision='main')
-    """
-    found = _NAME.fullmatch(text.removeprefix(PREFIX))
-    if found is None:
-        raise ConfigError(
-            f"{text!r:.80} is not the name of a model on the hub. Expected hf:org/model or "
-            "hf:org/model@revision, of letters, digits, '.', '_' and '-'."
-        )
-    return HubName(found[1], found[2] or "main")
 
 
 def is_sidecar(name: str) -> bool:
@@ -139,14 +170,6 @@ def hub_cache() -> Path:
     return Path(constants.HF_HUB_CACHE)
 
 
-def hub_address() -> str:
-    """Return the address of the hub, which HF_ENDPOINT names."""
-    with needs_extra("hub", "Opening a model by its name on the hub"):
-        from huggingface_hub import constants
-
-    return constants.ENDPOINT
-
-
 def model_folder(repo: str) -> str:
     """Return the name of a model's folder in the cache.
 
@@ -154,23 +177,3 @@ def model_folder(repo: str) -> str:
     'models--org--model'
     """
     return f"models--{repo.replace('/', '--')}"
-
-
-def snapshot_folder(name: HubName, cache: Path | None = None) -> Path:
-    """Return the folder of the files of a commit, whether it is there or not."""
-    return (cache or hub_cache()) / model_folder(name.repo) / "snapshots" / name.revision
-
-
-def find_cached(name: HubName) -> HubName | None:
-    """Return the name with the commit that the cache holds for its revision, or None."""
-    if not name.is_pinned:
-        reference = hub_cache() / model_folder(name.repo) / "refs" / name.revision
-        try:
-            name = replace(name, revision=reference.read_text(encoding="ascii").strip())
-        except (OSError, ValueError):
-            return None
-    try:
-        files = [file.name for file in snapshot_folder(name).iterdir()]
-    except OSError:
-        return None
-    return name if name.is_pinned and choose_hub_files(files) else None

@@ -7,6 +7,7 @@ endlessly or with anything else can be given up at any moment.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,9 +25,16 @@ from bpe_core.errors import (
     explain,
 )
 from bpe_core.extras import needs_extra
+from bpe_core.formats.published.hub_names import FetchProgress, HubName, choose_hub_files
 from bpe_core.processes import Report
-from bpe_core.published.hub_names import FetchProgress, HubName, choose_hub_files
 
+# The client reads them once, when it is imported.
+os.environ |= {
+    # These files are small, and the other protocol could not be followed nor limited.
+    "HF_HUB_DISABLE_XET": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_UPDATE_CHECK": "1",
+}
 with needs_extra("hub", "Opening a model by its name on the hub"):
     import huggingface_hub as hub
     from huggingface_hub import HfApi, constants, errors
@@ -74,27 +82,6 @@ def download_files(
     return commit
 
 
-@contextmanager
-def open_hub_files(name: HubName) -> Generator[HubFiles]:
-    """Ask for a model's commit and its files; within the block, ranges of them can be read.
-
-    Raises what `download_files` raises.
-    """
-    with _client(name):
-        try:
-            about = HfApi().model_info(
-                name.repo, revision=name.revision, files_metadata=True, timeout=_SECONDS_TO_ANSWER
-            )
-            commit = str(about.sha)
-            files = about.siblings or []
-            sizes = {each.rfilename: each.size for each in files if each.size is not None}
-        except (ValueError, TypeError, KeyError, AttributeError):
-            raise _strange(constants.ENDPOINT) from None
-        if not HubName(name.repo, commit).is_pinned:
-            raise _strange(constants.ENDPOINT)
-        yield HubFiles(name.repo, commit, sizes)
-
-
 @dataclass(frozen=True, slots=True)
 class HubFiles:
     """The files of a model on the hub, of which any range of bytes can be read."""
@@ -103,6 +90,30 @@ class HubFiles:
     commit: str
     sizes: Mapping[str, int]
     """The size of each file, in bytes."""
+
+    @classmethod
+    @contextmanager
+    def open(cls, name: HubName) -> Generator[HubFiles]:
+        """Ask for a model's commit and its files; within the block, ranges of them can be read.
+
+        Raises what `download_files` raises.
+        """
+        with _client(name):
+            try:
+                about = HfApi().model_info(
+                    name.repo,
+                    revision=name.revision,
+                    files_metadata=True,
+                    timeout=_SECONDS_TO_ANSWER,
+                )
+                commit = str(about.sha)
+                files = about.siblings or []
+                sizes = {each.rfilename: each.size for each in files if each.size is not None}
+            except (ValueError, TypeError, KeyError, AttributeError):
+                raise _strange(constants.ENDPOINT) from None
+            if not HubName(name.repo, commit).is_pinned:
+                raise _strange(constants.ENDPOINT)
+            yield cls(name.repo, commit, sizes)
 
     def read(self, file: str, start: int, end: int) -> bytes:
         """Return the bytes from `start` up to `end`, which is not included."""

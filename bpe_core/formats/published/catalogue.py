@@ -296,6 +296,93 @@ class Published:
             return 0
         return self.package.n_bytes if self.hub is None else self.n_bytes
 
+    @classmethod
+    def named(cls, name: str) -> Published:
+        """Return the tokenizer of a name, or of tiktoken's name; raises `ConfigError` for others.
+
+        >>> found = Published.named("llama3")
+        >>> found.title, found.publisher, found.licence
+        ('Llama 3', 'Meta', 'Llama 3 Community License')
+        >>> Published.named("cl100k_base").title
+        'GPT-4'
+        >>> found.special_tokens["<|begin_of_text|>"], found.special_tokens["<|eot_id|>"]
+        (128000, 128009)
+        """
+        known = find_published(name)
+        if known is None:
+            raise ConfigError(
+                f"Unknown published tokenizer {name!r:.60}. Use one of {', '.join(CATALOGUE)}."
+            )
+        return CATALOGUE[known if known in CATALOGUE else TIKTOKEN_ENCODINGS[known].published]
+
+    @property
+    def path_in_cache(self) -> Path:
+        """Where its file is kept, whether it is there or not."""
+        return cache_folder() / self.file_name
+
+    @property
+    def state(self) -> State:
+        """Whether it can be opened now, judged by the size of its file.
+
+        >>> Published.named("gpt2").state
+        'installed'
+        """
+        if self.package is None:
+            return "installed"
+        return "missing" if self._whole_file() is None else "here"
+
+    def read(self) -> bytes:
+        """Return its file, which was fetched.
+
+        Raises `UnavailableError` if it was not, and `IntegrityError` if its SHA-256 is wrong.
+
+        >>> from unittest.mock import patch
+        >>> with patch.dict(os.environ, {VARIABLE: "/no/such/folder"}):
+        ...     Published.named("llama3").read()
+        Traceback (most recent call last):
+        bpe_core.errors.UnavailableError: Llama 3 has not been fetched. Run: bpe fetch llama3
+        """
+        file = self._whole_file()
+        if file is None and self.path_in_cache.exists():
+            raise IntegrityError(self._damaged(self.path_in_cache))
+        try:
+            data = b"" if file is None else file.read_bytes()
+        except OSError:
+            data = b""
+        if file is None or not data:
+            raise UnavailableError(f"{self.title} has not been fetched. Run: bpe fetch {self.name}")
+        if hashlib.sha256(data).hexdigest() != self.sha256:
+            raise IntegrityError(self._damaged(file))
+        return data
+
+    def _whole_file(self) -> Path | None:
+        """Return where its file is, judged by its size; None if it is nowhere."""
+        for place in (self.path_in_cache, *self._tiktokens_places()):
+            try:
+                if place.stat().st_size == self.n_bytes:
+                    return place
+            except OSError:
+                continue
+        return None
+
+    def _tiktokens_places(self) -> Iterator[Path]:
+        """Return where tiktoken caches the file, if the package carries it under its name."""
+        if "/tiktoken_cache/" not in self.path:
+            return
+        named = next((os.environ[key] for key in _TIKTOKENS_FOLDERS if key in os.environ), None)
+        if named is None:
+            import tempfile  # when needed: it takes 10 ms
+
+            yield Path(tempfile.gettempdir(), "data-gym-cache", Path(self.path).name)
+        elif named:  # tiktoken takes an empty name to mean no cache
+            yield Path(named, Path(self.path).name)
+
+    def _damaged(self, place: Path) -> str:
+        return (
+            f"{place.name}, the file of {self.title} in {place.parent}, is damaged. Delete it and "
+            f"run: bpe fetch {self.name}"
+        )
+
 
 _IN_NPM: Final = "models/tokenizer.json"
 _LLAMA_ROLES: Final = {"bos_token": "<|begin_of_text|>", "eos_token": "<|end_of_text|>"}
@@ -569,26 +656,6 @@ _ALL: Final = (
 )
 CATALOGUE: Final[Mapping[str, Published]] = MappingProxyType({each.name: each for each in _ALL})
 """Every published tokenizer by name, in the order in which pages list them."""
-NAMES: Final = tuple(CATALOGUE)
-
-
-def published(name: str) -> Published:
-    """Return the tokenizer of a name, or of tiktoken's name; raises `ConfigError` for others.
-
-    >>> found = published("llama3")
-    >>> found.title, found.publisher, found.licence
-    ('Llama 3', 'Meta', 'Llama 3 Community License')
-    >>> published("cl100k_base").title
-    'GPT-4'
-    >>> found.special_tokens["<|begin_of_text|>"], found.special_tokens["<|eot_id|>"]
-    (128000, 128009)
-    """
-    known = find_published(name)
-    if known is None:
-        raise ConfigError(
-            f"Unknown published tokenizer {name!r:.60}. Use one of {', '.join(NAMES)}."
-        )
-    return CATALOGUE[known if known in CATALOGUE else TIKTOKEN_ENCODINGS[known].published]
 
 
 def is_published(data: bytes) -> bool:
@@ -665,77 +732,3 @@ def cache_folder() -> Path:
         from platformdirs import user_cache_path
 
     return user_cache_path("bpe-explorer", appauthor=False) / "tokenizers"
-
-
-def cached_path(found: Published) -> Path:
-    """Return where the file of a published tokenizer is kept, whether it is there or not."""
-    return cache_folder() / found.file_name
-
-
-def cached_state(found: Published) -> State:
-    """Return whether a tokenizer can be opened now, judged by the size of its file.
-
-    >>> from bpe_core.published import published
-    >>> cached_state(published("gpt2"))
-    'installed'
-    """
-    if found.package is None:
-        return "installed"
-    return "missing" if _whole_file(found) is None else "here"
-
-
-def read_cached(found: Published) -> bytes:
-    """Return the file of a tokenizer that was fetched.
-
-    Raises `UnavailableError` if it was not, and `IntegrityError` if its SHA-256 is wrong.
-
-    >>> from unittest.mock import patch
-    >>> from bpe_core.published import published
-    >>> with patch.dict(os.environ, {VARIABLE: "/no/such/folder"}):
-    ...     read_cached(published("llama3"))
-    Traceback (most recent call last):
-    bpe_core.errors.UnavailableError: Llama 3 has not been fetched. Run: bpe fetch llama3
-    """
-    file = _whole_file(found)
-    if file is None and cached_path(found).exists():
-        raise IntegrityError(_damaged(found, cached_path(found)))
-    try:
-        data = b"" if file is None else file.read_bytes()
-    except OSError:
-        data = b""
-    if file is None or not data:
-        raise UnavailableError(f"{found.title} has not been fetched. Run: bpe fetch {found.name}")
-    if hashlib.sha256(data).hexdigest() != found.sha256:
-        raise IntegrityError(_damaged(found, file))
-    return data
-
-
-def _whole_file(found: Published) -> Path | None:
-    """Return where a tokenizer's file is, judged by its size; None if it is nowhere."""
-    for place in (cached_path(found), *_tiktokens_places(found)):
-        try:
-            if place.stat().st_size == found.n_bytes:
-                return place
-        except OSError:
-            continue
-    return None
-
-
-def _tiktokens_places(found: Published) -> Iterator[Path]:
-    """Return where tiktoken caches the file, if the package carries it under tiktoken's name."""
-    if "/tiktoken_cache/" not in found.path:
-        return
-    named = next((os.environ[key] for key in _TIKTOKENS_FOLDERS if key in os.environ), None)
-    if named is None:
-        import tempfile  # when needed: it takes 10 ms
-
-        yield Path(tempfile.gettempdir(), "data-gym-cache", Path(found.path).name)
-    elif named:  # tiktoken takes an empty name to mean no cache
-        yield Path(named, Path(found.path).name)
-
-
-def _damaged(found: Published, place: Path) -> str:
-    return (
-        f"{place.name}, the file of {found.title} in {place.parent}, is damaged. Delete it and "
-        f"run: bpe fetch {found.name}"
-    )

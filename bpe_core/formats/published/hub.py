@@ -12,27 +12,17 @@ from typing import Any, Final
 
 from bpe_core.errors import IntegrityError, ProcessError, UnavailableError, explain
 from bpe_core.extras import needs_extra
-from bpe_core.processes import GB, Limits, Report
-from bpe_core.published.hub_names import (
+from bpe_core.formats.published.hub_names import (
     FetchProgress,
     HubName,
     OnProgress,
-    find_cached,
     hub_cache,
     model_folder,
-    parse_hub_name,
-    snapshot_folder,
 )
+from bpe_core.processes import GB, Limits, Report
 
 MAX_QUIET_SECONDS = 20.0
 """The longest time in which the hub may send less than a block of 64 kB."""
-# The client reads them once, when it is imported.
-_CLIENT_SETTINGS: Final = {
-    # These files are small, and the other protocol could not be followed nor limited.
-    "HF_HUB_DISABLE_XET": "1",
-    "HF_HUB_DISABLE_TELEMETRY": "1",
-    "HF_HUB_DISABLE_UPDATE_CHECK": "1",
-}
 _LIMITS: Final = Limits(seconds=900, memory=2 * GB)
 
 
@@ -41,8 +31,8 @@ def find_or_fetch(name: str) -> HubName:
 
     Raises `ConfigError` for a malformed name, and what `fetch_from_hub` raises.
     """
-    parsed = parse_hub_name(name)
-    return find_cached(parsed) or fetch_from_hub(parsed)
+    parsed = HubName.parse(name)
+    return parsed.cached() or fetch_from_hub(parsed)
 
 
 def fetch_from_hub(
@@ -62,7 +52,7 @@ def fetch_from_hub(
         with downloaded(name, {}, on_progress, should_stop) as (pinned, folder):
             _keep(name, pinned, folder)
     except UnavailableError:
-        if name.is_pinned and find_cached(name) is not None:
+        if name.is_pinned and name.cached() is not None:
             return name
         raise
     return pinned
@@ -92,6 +82,7 @@ def downloading(
     """Run a function that downloads, in a process; its folder is deleted after the block.
 
     It is called with `name`, the folder, a report and the other arguments, and returns the commit.
+    It imports `hub_download`, and reports None before it asks the hub for anything.
     Raises `UnavailableError` if it fails, or if it reports nothing for too long.
     """
     last_heard: float | None = None  # until the process has started, which is not the hub's fault
@@ -142,24 +133,18 @@ def _download(
 
     It reports None before it asks the hub for anything.
     """
-    prepare_client()
-    from bpe_core.published.hub_download import download_files
+    from bpe_core.formats.published.hub_download import download_files
 
     report(None, must_arrive=True)
     return download_files(name, folder, report, sha256)
-
-
-def prepare_client() -> None:
-    """Set up the hub's client in a process that is about to import it."""
-    os.environ |= _CLIENT_SETTINGS
 
 
 def _keep(name: HubName, pinned: HubName, folder: Path) -> None:
     """Move downloaded files into the cache, each whole, the vocabulary last."""
     cache = hub_cache()
     source, target = (place / model_folder(name.repo) for place in (folder, cache))
-    snapshot = snapshot_folder(pinned)
-    files = [*snapshot_folder(pinned, folder).iterdir()]
+    snapshot = pinned.folder()
+    files = [*pinned.folder(folder).iterdir()]
     if not all(file.resolve().is_relative_to(folder.resolve()) for file in files):
         raise IntegrityError(f"A file of {name.short} is outside its folder. Nothing was kept.")
     try:
