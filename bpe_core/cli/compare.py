@@ -152,7 +152,7 @@ def structure(
       $ bpe structure gpt2 mine.json
       $ bpe structure gpt2 --text notes.txt --json
     """
-    from bpe_core.comparison import CODE, distinct_ends
+    from bpe_core.comparison import Structure, distinct_ends
     from bpe_core.comparison import structure as measure
     from bpe_core.corpus import load_sample
 
@@ -160,7 +160,7 @@ def structure(
         raise ConfigError("Only one of --text and --code can be standard input. Name a file.")
     sample = "".join(load_sample("multilingual").documents) if text_file is None else ""
     text = sample if text_file is None else read_text(text_file)
-    code = CODE if code_file is None else read_text(code_file)
+    code = Structure.CODE if code_file is None else read_text(code_file)
     found: list[Structure] = []
     with Bar() as bar:
         for name in tokenizers:

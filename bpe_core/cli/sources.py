@@ -335,8 +335,7 @@ class Sources(Stretches):
 
     def read_parallel(self) -> Sequence[ParallelText]:
         """Read the same sentences in several languages; raise ConfigError for other options."""
-        from bpe_core.comparison import read_parallel
-        from bpe_core.corpus import expand_folder, source_bytes
+        from bpe_core.corpus import ParallelText, expand_folder, source_bytes
 
         if self._needs_text or self.text_column is not None:
             raise ConfigError(
@@ -349,7 +348,7 @@ class Sources(Stretches):
             for found in _find(given)
             for data, name in map(source_bytes, expand_folder(found))
         ]
-        return read_parallel(files)
+        return ParallelText.read(files)
 
     def open(self, pretokenizer: str, out: str) -> OpenedText:
         """Return the text to learn from, or its words, and the held-out text.

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         IntervalWords,
         Stretches,
         compare,
-        differing_columns,
         distinct_ends,
         numbered,
     )
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
         Costs,
         Rates,
         Usage,
-        compute_costs,
-        count_tokens,
         embedding_rows,
     )
     from bpe_core.comparison.intervals import (
@@ -46,11 +43,7 @@ if TYPE_CHECKING:
         Parity,
         ScriptMerges,
         gini,
-        language_costs,
-        measure_languages,
-        merges_per_script,
         parity,
-        read_parallel,
         relative_costs,
     )
     from bpe_core.comparison.measurement import (
@@ -66,7 +59,7 @@ if TYPE_CHECKING:
         difference,
         ratio_interval,
     )
-    from bpe_core.comparison.structures import CODE, Structure, structure
+    from bpe_core.comparison.structures import Structure, structure
     from bpe_core.comparison.terms import (
         TermCut,
         TermCuts,

@@ -493,7 +493,7 @@ def disagreements(a: Sequence[Segment], b: Sequence[Segment], text: str) -> list
     [(3, 8, slice(1, 3, None), slice(1, 4, None))]
     """
     ends = [np.array([segment.byte_end for segment in each], np.int64) for each in (a, b)]
-    found = differing_columns(ends, text)
+    found = Stretches.between(ends, text)
     # From the token after the first cut to the last one that ends at the second.
     bounds = [
         np.searchsorted(each, cuts, side="right").tolist()
@@ -528,45 +528,60 @@ class Stretches:
     has_word: NDArray[np.bool_]
     """True if it contains a letter, mark or number."""
 
+    @classmethod
+    def between(cls, byte_ends: Sequence[NDArray[np.int64]], text: str) -> Self:
+        """Return where tokenizations of a text differ, given the ends of their tokens, ascending.
 
-def differing_columns(byte_ends: Sequence[NDArray[np.int64]], text: str) -> Stretches:
-    """Return where any number of tokenizations of a text differ, given their token ends, ascending.
+        Raises TokenizationError if one does not end where the text does.
 
-    Raises TokenizationError if one does not end where the text does.
-
-    >>> ends = [np.array(each, np.int64) for each in ([2, 4], [2, 3, 4], [1, 2, 4])]
-    >>> found = differing_columns(ends, "ab é"[:3])
-    Traceback (most recent call last):
-        ...
-    bpe_core.errors.TokenizationError: A tokenization covers 4 bytes, but the text has 3. Give \
+        >>> ends = [np.array(each, np.int64) for each in ([2, 4], [2, 3, 4], [1, 2, 4])]
+        >>> found = Stretches.between(ends, "ab é"[:3])
+        Traceback (most recent call last):
+            ...
+        bpe_core.errors.TokenizationError: A tokenization covers 4 bytes, but the text has 3. Give \
 tokenizations of this text.
-    >>> found = differing_columns(ends, "abé")
-    >>> found.byte_starts.tolist(), found.byte_ends.tolist(), found.starts.tolist()
-    ([0, 2], [2, 4], [0, 2])
-    """
-    points = code_points(text)
-    at = byte_offsets(text)
-    n_bytes = int(at[-1])
-    # The number of tokenizations that cut at each byte; tokens of length 0 must not count twice.
-    n_cuts = np.zeros(n_bytes + 1, np.int32)
-    for ends in byte_ends:
-        covered = int(ends[-1]) if len(ends) else 0
-        if covered != n_bytes:
-            raise TokenizationError(
-                f"A tokenization covers {covered:,} bytes, but the text has {n_bytes:,}. Give "
-                "tokenizations of this text."
-            )
-        is_cut = np.zeros(n_bytes + 1, np.bool_)
-        is_cut[ends] = True
-        n_cuts += is_cut
-    n_cuts[[0, -1]] = len(byte_ends)
-    common = np.flatnonzero(n_cuts == len(byte_ends))
-    differing = np.flatnonzero((n_cuts > 0) & (n_cuts < len(byte_ends)))
-    # Each stretch contains at least one cut that is not common to all.
-    places = np.unique(np.searchsorted(common, differing))
-    byte_starts, stops = common[places - 1], common[places]
-    starts = np.searchsorted(at, byte_starts, side="right") - 1
-    ends_in_characters = np.searchsorted(at, stops)
-    words = np.concatenate([[0], np.cumsum(classify(points) == WORD)])
-    has_word = words[ends_in_characters] > words[starts]
-    return Stretches(byte_starts, stops, starts, ends_in_characters, has_word)
+        >>> found = Stretches.between(ends, "abé")
+        >>> found.byte_starts.tolist(), found.byte_ends.tolist(), found.starts.tolist()
+        ([0, 2], [2, 4], [0, 2])
+        """
+        points = code_points(text)
+        at = byte_offsets(text)
+        n_bytes = int(at[-1])
+        # The number of tokenizations that cut at each byte; tokens of length 0 must not count
+        # twice.
+        n_cuts = np.zeros(n_bytes + 1, np.int32)
+        for ends in byte_ends:
+            covered = int(ends[-1]) if len(ends) else 0
+            if covered != n_bytes:
+                raise TokenizationError(
+                    f"A tokenization covers {covered:,} bytes, but the text has {n_bytes:,}. Give "
+                    "tokenizations of this text."
+                )
+            is_cut = np.zeros(n_bytes + 1, np.bool_)
+            is_cut[ends] = True
+            n_cuts += is_cut
+        n_cuts[[0, -1]] = len(byte_ends)
+        common = np.flatnonzero(n_cuts == len(byte_ends))
+        differing = np.flatnonzero((n_cuts > 0) & (n_cuts < len(byte_ends)))
+        # Each stretch contains at least one cut that is not common to all.
+        places = np.unique(np.searchsorted(common, differing))
+        byte_starts, stops = common[places - 1], common[places]
+        starts = np.searchsorted(at, byte_starts, side="right") - 1
+        ends_in_characters = np.searchsorted(at, stops)
+        words = np.concatenate([[0], np.cumsum(classify(points) == WORD)])
+        has_word = words[ends_in_characters] > words[starts]
+        return cls(byte_starts, stops, starts, ends_in_characters, has_word)
+
+    def longest_word(self, text: str, max_length: int) -> str:
+        """Return the longest stretch with a word that is not longer than this; may be empty.
+
+        >>> ends = [np.array(each, np.int64) for each in ([3, 7], [3, 4, 7])]
+        >>> Stretches.between(ends, "the bee").longest_word("the bee", 9)
+        ' bee'
+        """
+        lengths = self.ends - self.starts
+        lengths[~self.has_word | (lengths > max_length)] = 0
+        if not lengths.any():
+            return ""
+        place = int(np.argmax(lengths))
+        return text[self.starts[place] : self.ends[place]]

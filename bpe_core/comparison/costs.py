@@ -6,7 +6,7 @@ Prices, widths and windows are a visitor's own; none is built in.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple, Self
 
 from bpe_core.checks import check_whole, describe, is_a
 from bpe_core.corpus import Corpus
@@ -62,6 +62,24 @@ class Usage(NamedTuple):
     n_bytes: int
     embedding_rows: int
 
+    @classmethod
+    def of(cls, corpus: Corpus, encoder: Encoder) -> Self:
+        """Count the tokens of a corpus as `compare` does.
+
+        Special tokens are treated as ordinary text; weighted words count as often as they occur.
+        Raises what `encoder.encode` raises.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> Usage.of(Corpus.from_documents(["the quick", "fox!"]), gpt2())
+        Usage(n_tokens=4, n_bytes=13, embedding_rows=50257)
+        """
+        if corpus.word_counts is None:
+            n = sum(len(encoder.encode_to_numpy(document)) for document in corpus.documents)
+        else:
+            counts = corpus.word_counts.items()
+            n = sum(times * len(encoder.encode_to_numpy(word)) for word, times in counts)
+        return cls(n, corpus.n_bytes, embedding_rows(encoder))
+
     def estimate_tokens(self, n_bytes: int) -> int | None:
         """Estimate the tokens of `n_bytes` of text like this one; None if this one is empty.
 
@@ -69,6 +87,33 @@ class Usage(NamedTuple):
         2000
         """
         return round(self.n_tokens * n_bytes / self.n_bytes) if self.n_bytes else None
+
+    def costs(self, rates: Rates, other: Usage | None = None) -> Costs:
+        """Return what the text costs, and what it saves against another tokenizer.
+
+        >>> own, other = Usage(80, 400, 1_000), Usage(100, 400, 50_257)
+        >>> costs = own.costs(Rates(price=2.5, model_width=768, context_window=4_000), other)
+        >>> costs.price, costs.bytes_in_window
+        (0.0002, 20000.0)
+        >>> round(costs.window_saved, 3), round(costs.tokens_saved)
+        (0.2, 800)
+        >>> costs.parameters_tied, costs.parameters_untied
+        (768000, 1536000)
+        """
+        window, width = rates.context_window, rates.model_width
+        saved = None
+        if window is not None and other is not None and other.n_tokens:
+            saved = 1 - self.n_tokens / other.n_tokens
+        return Costs(
+            price=None if rates.price is None else self.n_tokens * rates.price / _MILLION,
+            bytes_in_window=(
+                window * self.n_bytes / self.n_tokens if window and self.n_tokens else None
+            ),
+            window_saved=saved,
+            tokens_saved=None if saved is None or window is None else window * saved,
+            parameters_tied=None if width is None else self.embedding_rows * width,
+            parameters_untied=None if width is None else 2 * self.embedding_rows * width,
+        )
 
 
 class Costs(NamedTuple):
@@ -91,32 +136,6 @@ class Costs(NamedTuple):
     """The parameters of a matrix for the input and another for the output."""
 
 
-def compute_costs(usage: Usage, rates: Rates, other: Usage | None = None) -> Costs:
-    """Return the costs of a text under a tokenizer, and what it saves against another.
-
-    >>> own, other = Usage(80, 400, 1_000), Usage(100, 400, 50_257)
-    >>> costs = compute_costs(own, Rates(price=2.5, model_width=768, context_window=4_000), other)
-    >>> costs.price, costs.bytes_in_window, round(costs.window_saved, 3), round(costs.tokens_saved)
-    (0.0002, 20000.0, 0.2, 800)
-    >>> costs.parameters_tied, costs.parameters_untied
-    (768000, 1536000)
-    """
-    window, width = rates.context_window, rates.model_width
-    saved = None
-    if window is not None and other is not None and other.n_tokens:
-        saved = 1 - usage.n_tokens / other.n_tokens
-    return Costs(
-        price=None if rates.price is None else usage.n_tokens * rates.price / _MILLION,
-        bytes_in_window=(
-            window * usage.n_bytes / usage.n_tokens if window and usage.n_tokens else None
-        ),
-        window_saved=saved,
-        tokens_saved=None if saved is None or window is None else window * saved,
-        parameters_tied=None if width is None else usage.embedding_rows * width,
-        parameters_untied=None if width is None else 2 * usage.embedding_rows * width,
-    )
-
-
 def embedding_rows(encoder: Encoder) -> int:
     """Return the rows of an embedding for a tokenizer: the highest id plus 1, gaps included.
 
@@ -125,19 +144,3 @@ def embedding_rows(encoder: Encoder) -> int:
     50257
     """
     return max(encoder.vocab, default=-1) + 1
-
-
-def count_tokens(corpus: Corpus, encoder: Encoder) -> int:
-    """Return the number of tokens of a corpus, counted as in `compare`.
-
-    Special tokens are treated as ordinary text; weighted words count as often as they occur. Raises
-    what `encoder.encode` raises.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> count_tokens(Corpus.from_documents(["the quick", "fox!"]), gpt2())
-    4
-    """
-    if corpus.word_counts is None:
-        return sum(len(encoder.encode_to_numpy(document)) for document in corpus.documents)
-    counts = corpus.word_counts.items()
-    return sum(times * len(encoder.encode_to_numpy(word)) for word, times in counts)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +21,11 @@ from bpe_core.comparison.measurement import (
     efficiency_together,
     measure,
 )
-from bpe_core.corpus import Corpus, ParallelText, decode_text, has_more_cells
-from bpe_core.errors import ArgumentTypeError, ConfigError, CorpusError
+from bpe_core.corpus import Corpus, ParallelText
+from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.extras import to_frame
 from bpe_core.tokenizer import Encoder, Tokenizer, Trained
-from bpe_core.unicode import code_points, find_script, token_script
-
-_MAX_LANGUAGES = 200
-_MAX_BYTES = 25_000_000
-_MAX_SENTENCES = 300_000
-"""In all languages together. A table of 25 million short lines took more than 5 GB."""
+from bpe_core.unicode import token_script
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +67,26 @@ class ScriptMerges:
     after: NDArray[np.int64]
     """int64[n_names, n_merges + 1]."""
 
+    @classmethod
+    def of(cls, tokenizer: Tokenizer) -> Self:
+        """Count, after each merge, how many tokens of each script the merges have made so far.
+
+        A token belongs to the script that `bpe_core.unicode.characters.token_script` returns. In
+        scripts of three bytes per character, a byte tokenizer's first merges make partial
+        characters.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> spent = ScriptMerges.of(gpt2())
+        >>> spent.names[0], spent.after.shape[1], int(spent.after[:, -1].sum())
+        ('Latin', 50001, 50000)
+        """
+        made = [token_script(tokenizer.vocab[merge.id]) for merge in tokenizer.merges]
+        names = [name for name, _ in Counter(made).most_common()]
+        place = {name: i for i, name in enumerate(names)}
+        after = np.zeros((len(names), len(made) + 1), np.int64)
+        after[[place[name] for name in made], np.arange(1, len(made) + 1)] = 1
+        return cls(tuple(names), np.cumsum(after, axis=1))
+
 
 @dataclass(frozen=True, slots=True)
 class LanguageMetrics:
@@ -84,55 +97,55 @@ class LanguageMetrics:
     renyi_efficiency: float
     """The efficiency over all languages together."""
 
+    @classmethod
+    def measure(
+        cls,
+        texts: Sequence[ParallelText],
+        encoder: Encoder,
+        should_stop: ShouldStop | None = None,
+    ) -> Self:
+        """Measure one tokenizer on each language; raises `ConfigError` for fewer than two.
 
-def measure_languages(
-    texts: Sequence[ParallelText], encoder: Encoder, should_stop: ShouldStop | None = None
-) -> LanguageMetrics:
-    """Measure one tokenizer on each language; raises `ConfigError` for fewer than two.
+        Each sentence is encoded separately.
+        `should_stop` is asked before each language, with the sentences measured and all sentences;
+        once it returns True, CancelledError is raised.
+        """
+        if len(texts) < 2:
+            raise ConfigError(f"Expected at least 2 languages to compare, found {len(texts)}.")
 
-    Each sentence is encoded separately.
-    `should_stop` is asked before each language, with the sentences measured and all sentences; once
-    it returns True, CancelledError is raised.
-    """
-    if len(texts) < 2:
-        raise ConfigError(f"Expected at least 2 languages to compare, found {len(texts)}.")
+        def corpora() -> Iterator[Corpus]:
+            n_in_each = len(texts[0].sentences)
+            n_in_all = len(texts) * n_in_each
+            for place, text in enumerate(texts):
+                if should_stop is not None and should_stop(place * n_in_each, n_in_all):
+                    raise CancelledError
+                yield Corpus.from_documents(list(text.sentences))
 
-    def corpora() -> Iterator[Corpus]:
-        n_in_each = len(texts[0].sentences)
-        for place, text in enumerate(texts):
-            if should_stop is not None and should_stop(place * n_in_each, len(texts) * n_in_each):
-                raise CancelledError
-            yield Corpus.from_documents(list(text.sentences))
+        found = measure(corpora(), encoder)
+        return cls(tuple(each.metrics for each in found), efficiency_together(found, encoder))
 
-    found = measure(corpora(), encoder)
-    return LanguageMetrics(
-        tuple(each.metrics for each in found), efficiency_together(found, encoder)
-    )
+    def costs(self, names: Sequence[str], reference: str) -> LanguageCosts:
+        """Return the costs of these languages, by their names, against one of them.
 
+        Raises `ConfigError` for a reference that is not among the names or has no tokens.
 
-def language_costs(
-    names: Sequence[str], measured: LanguageMetrics, reference: str
-) -> LanguageCosts:
-    """Return the costs of languages, measured by `measure_languages`, against one of them.
-
-    Raises `ConfigError` for a reference that is not among the names or has no tokens.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> from bpe_core.corpus import parallel_texts
-    >>> chosen = [text for text in parallel_texts() if text.code in ("en", "th")]
-    >>> costs = language_costs(["English", "Thai"], measure_languages(chosen, gpt2()), "English")
-    >>> costs.parity[0], costs.parity[1] > 5
-    (1.0, True)
-    """
-    n_tokens = [row.n_tokens for row in measured.metrics]
-    relative = relative_costs(dict(zip(names, n_tokens, strict=True)), reference)
-    return LanguageCosts(
-        reference=list(names).index(reference),
-        metrics=measured.metrics,
-        parity=tuple(relative.values()),
-        gini=gini(n_tokens),
-        renyi_efficiency=measured.renyi_efficiency,
-    )
+        >>> from bpe_core.tokenizer import gpt2
+        >>> from bpe_core.corpus import parallel_texts
+        >>> chosen = [text for text in parallel_texts() if text.code in ("en", "th")]
+        >>> measured = LanguageMetrics.measure(chosen, gpt2())
+        >>> costs = measured.costs(["English", "Thai"], "English")
+        >>> costs.parity[0], costs.parity[1] > 5
+        (1.0, True)
+        """
+        n_tokens = [row.n_tokens for row in self.metrics]
+        relative = relative_costs(dict(zip(names, n_tokens, strict=True)), reference)
+        return LanguageCosts(
+            reference=list(names).index(reference),
+            metrics=self.metrics,
+            parity=tuple(relative.values()),
+            gini=gini(n_tokens),
+            renyi_efficiency=self.renyi_efficiency,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,148 +260,17 @@ def parity(
     for name, own in columns.items():
         if odd := next((each for each in (name, *own) if not is_a(each, str)), None):
             raise ArgumentTypeError(f"Expected names and sentences as str, got {describe(odd)}.")
-    _check_parallel(columns)
+    texts = ParallelText.from_columns(columns)
     named = name_encoders(tokenizers)
-    texts = [ParallelText("", name, (), tuple(own)) for name, own in columns.items()]
     first = next(iter(columns), "") if reference is None else reference
     return Parity(
         languages=tuple(columns),
         tokenizers=tuple(each.name for each in named),
         costs=tuple(
-            language_costs([*columns], measure_languages(texts, each.encoder, should_stop), first)
+            LanguageMetrics.measure(texts, each.encoder, should_stop).costs([*columns], first)
             for each in named
         ),
     )
-
-
-def merges_per_script(tokenizer: Tokenizer) -> ScriptMerges:
-    """Count, after each merge, how many tokens of each script the merges have made so far.
-
-    A token belongs to the script that `bpe_core.unicode.characters.token_script` returns. In
-    scripts of three bytes per character, a byte tokenizer's first merges make partial characters.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> spent = merges_per_script(gpt2())
-    >>> spent.names[0], spent.after.shape[1], int(spent.after[:, -1].sum())
-    ('Latin', 50001, 50000)
-    """
-    made = [token_script(tokenizer.vocab[merge.id]) for merge in tokenizer.merges]
-    names = [name for name, _ in Counter(made).most_common()]
-    place = {name: i for i, name in enumerate(names)}
-    after = np.zeros((len(names), len(made) + 1), np.int64)
-    after[[place[name] for name in made], np.arange(1, len(made) + 1)] = 1
-    return ScriptMerges(tuple(names), np.cumsum(after, axis=1))
-
-
-def read_parallel(files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...]:
-    """Read parallel sentences: a table with one column, or text files with one file, per language.
-
-    A table is CSV or TSV, with the languages' names in its first row. Text files are named after
-    their languages and have one sentence per line, in the same order. Raises `CorpusError` if a
-    sentence is missing, if two files name the same language, for fewer than two languages, and for
-    more than 25 MB or 300,000 sentences.
-
-    >>> table = b"English\\tGerman\\nGood morning.\\tGuten Morgen.\\n"
-    >>> [(text.name, text.sentences) for text in read_parallel([("two.tsv", table)])]
-    [('English', ('Good morning.',)), ('German', ('Guten Morgen.',))]
-    """
-    if (n_bytes := sum(len(data) for _, data in files)) > _MAX_BYTES:
-        raise CorpusError(
-            f"These sentences take {n_bytes:,} bytes, more than the {_MAX_BYTES:,} that are "
-            "compared. Give fewer sentences."
-        )
-    columns: dict[str, list[str]] = {}
-    n_sentences = 0
-    if len(files) == 1:
-        ((name, data),) = files
-        columns = _split_columns(decode_text(data, name).text, name)
-    else:
-        for name, data in files:
-            language = name.rpartition(".")[0] or name
-            if language in columns:
-                raise CorpusError(
-                    f"Two files name the language {language!r:.60}. Rename one of them."
-                )
-            text = decode_text(data, name).text.removesuffix("\n")
-            n_sentences += text.count("\n") + 1
-            if n_sentences > _MAX_SENTENCES:
-                raise _too_many_sentences()
-            lines = text.split("\n")
-            columns[language] = [line.removesuffix("\r") for line in lines]
-    if not 2 <= len(columns) <= _MAX_LANGUAGES:
-        raise CorpusError(
-            f"Expected 2 to {_MAX_LANGUAGES} languages, found {len(columns):,}. Give a table with "
-            "one column per language, or one text file per language."
-        )
-    _check_parallel(columns)
-    return tuple(
-        ParallelText("", name, _find_scripts(sentences), tuple(sentences))
-        for name, sentences in columns.items()
-    )
-
-
-def _check_parallel(columns: Mapping[str, Sequence[str]]) -> None:
-    """Raise CorpusError if a sentence is missing."""
-    lengths = {name: len(sentences) for name, sentences in columns.items()}
-    if len(set(lengths.values())) > 1:
-        raise CorpusError(
-            f"The languages have different numbers of sentences, from {min(lengths.values()):,} to "
-            f"{max(lengths.values()):,}. Give the same sentences, in the same order, for each."
-        )
-    for name, sentences in columns.items():
-        for number, sentence in enumerate(sentences, start=1):
-            if not sentence.strip():
-                raise CorpusError(f"Sentence {number:,} of {name!r:.60} is empty.")
-
-
-def _split_columns(text: str, name: str) -> dict[str, list[str]]:
-    first_line = text.partition("\n")[0]
-    delimiter = max("\t,;", key=first_line.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    # Checked before a row of millions of cells is in memory.
-    if has_more_cells(text, delimiter, _MAX_SENTENCES):
-        raise _too_many_sentences()
-    rows: list[list[str]] = []
-    n_cells = 0
-    try:
-        for row in reader:
-            n_cells += max(1, len(row))
-            # The first row names the languages.
-            if n_cells > _MAX_SENTENCES + _MAX_LANGUAGES:
-                raise _too_many_sentences()
-            rows.append(row)
-    except csv.Error:
-        raise CorpusError(
-            f"{name} is not a table of values separated by {delimiter!r} at line "
-            f"{reader.line_num:,}. Check the quotes there."
-        ) from None
-    rows = [row for row in rows if row]
-    names = [cell.strip() for cell in rows[0]] if rows else []
-    if len(rows) < 2 or not all(names) or len(set(names)) < len(names):
-        raise CorpusError(
-            f"{name} needs a first row that names each language once, then one row per sentence."
-        )
-    for number, row in enumerate(rows, start=1):
-        if len(row) != len(names):
-            raise CorpusError(
-                f"{name}, row {number:,}, has {len(row):,} cells; the first row has {len(names):,}."
-            )
-    return {name: [row[i] for row in rows[1:]] for i, name in enumerate(names)}
-
-
-def _too_many_sentences() -> CorpusError:
-    return CorpusError(
-        f"There are more than {_MAX_SENTENCES:,} sentences in all languages together. Give fewer."
-    )
-
-
-def _find_scripts(sentences: Sequence[str]) -> tuple[str, ...]:
-    found: Counter[str] = Counter()
-    characters, counts = np.unique(code_points("".join(sentences)), return_counts=True)
-    for character, count in zip(characters.tolist(), counts.tolist(), strict=True):
-        if name := find_script(chr(character)):
-            found[name] += count
-    return tuple(name for name, _ in found.most_common())
 
 
 def relative_costs(n_tokens: Mapping[str, int], reference: str) -> dict[str, float]:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import accumulate, pairwise
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from bpe_core.pretokenizers import check_text
 from bpe_core.tokenizer import Encoder, Trained, to_encoder
@@ -25,7 +25,7 @@ _LENGTHS: Final = range(4, 10)
 _IDENTIFIER: Final = re.compile(r"(?<![\w'\"])[^\W\d]\w+(?![\w'\"])")
 _INDENTATION: Final = re.compile(r"(?m)^[ \t]{2,}(?=\S)")
 _N_EXAMPLES: Final = 5
-CODE: Final = """\
+_CODE: Final = """\
 class LinkedList:
     def __init__(self, values=None):
         self.head_node = None
@@ -50,12 +50,14 @@ function renderTable(columnNames, rowValues) {
 \treturn tableElement;
 }
 """
-"""Code with long names and two kinds of indentation, if no other is given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Structure:
     """How a tokenizer cuts numbers, code and characters; None where the texts have none of them."""
+
+    CODE: ClassVar = _CODE
+    """Code with long names and two kinds of indentation, if no other is given."""
 
     number_cuts: int
     """The distinct ways in which the numbers from 0 to 9999 are cut, by the lengths of their parts;
@@ -84,7 +86,9 @@ class Structure:
         }
 
 
-def structure(tokenizer: Encoder | Trained | str, text: str = "", code: str = CODE) -> Structure:
+def structure(
+    tokenizer: Encoder | Trained | str, text: str = "", code: str = Structure.CODE
+) -> Structure:
     """Measure how a tokenizer cuts numbers, code, and the characters of a text.
 
     The numbers are the same for all. `code` is any code, and a text without characters beyond ASCII

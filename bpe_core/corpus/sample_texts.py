@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
@@ -13,10 +16,19 @@ from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
+
+from bpe_core.corpus.columns import has_more_cells
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.read import read_corpus
-from bpe_core.errors import ConfigError
+from bpe_core.corpus.text_decoding import decode_text
+from bpe_core.errors import ConfigError, CorpusError
+from bpe_core.unicode import code_points, find_script
 
+_MAX_LANGUAGES = 200
+_MAX_BYTES = 25_000_000
+_MAX_SENTENCES = 300_000
+"""In all languages together. A table of 25 million short lines took more than 5 GB."""
 _HELP_MODULES = (
     "array",
     "base64",
@@ -179,6 +191,58 @@ class ParallelText:
     name: str
     scripts: tuple[str, ...]
     sentences: tuple[str, ...]
+
+    @classmethod
+    def read(cls, files: Sequence[tuple[str, bytes]]) -> tuple[ParallelText, ...]:
+        """Read parallel sentences: a table, or a text file for each language.
+
+        A table is CSV or TSV with one column per language, and the languages' names in its first
+        row. Text files are named after their languages and have one sentence per line, in the same
+        order. Raises `CorpusError` if a sentence is missing, if two files name the same language,
+        for fewer than two languages, and for more than 25 MB or 300,000 sentences.
+
+        >>> table = b"English\\tGerman\\nGood morning.\\tGuten Morgen.\\n"
+        >>> [(text.name, text.sentences) for text in ParallelText.read([("two.tsv", table)])]
+        [('English', ('Good morning.',)), ('German', ('Guten Morgen.',))]
+        """
+        if (n_bytes := sum(len(data) for _, data in files)) > _MAX_BYTES:
+            raise CorpusError(
+                f"These sentences take {n_bytes:,} bytes, more than the {_MAX_BYTES:,} that are "
+                "compared. Give fewer sentences."
+            )
+        columns: dict[str, list[str]] = {}
+        n_sentences = 0
+        if len(files) == 1:
+            ((name, data),) = files
+            columns = _split_columns(decode_text(data, name).text, name)
+        else:
+            for name, data in files:
+                language = name.rpartition(".")[0] or name
+                if language in columns:
+                    raise CorpusError(
+                        f"Two files name the language {language!r:.60}. Rename one of them."
+                    )
+                text = decode_text(data, name).text.removesuffix("\n")
+                n_sentences += text.count("\n") + 1
+                if n_sentences > _MAX_SENTENCES:
+                    raise _too_many_sentences()
+                lines = text.split("\n")
+                columns[language] = [line.removesuffix("\r") for line in lines]
+        if not 2 <= len(columns) <= _MAX_LANGUAGES:
+            raise CorpusError(
+                f"Expected 2 to {_MAX_LANGUAGES} languages, found {len(columns):,}. Give a table "
+                "with one column per language, or one text file per language."
+            )
+        return cls.from_columns(columns)
+
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, Sequence[str]]) -> tuple[ParallelText, ...]:
+        """Return the sentences of each named language; raises CorpusError if one is missing."""
+        _check_parallel(columns)
+        return tuple(
+            cls("", name, _find_scripts(sentences), tuple(sentences))
+            for name, sentences in columns.items()
+        )
 
 
 def samples() -> tuple[Sample, ...]:
@@ -409,3 +473,67 @@ _SAMPLES: dict[str, tuple[Sample, Callable[[], Corpus]]] = {
         ),
     )
 }
+
+
+def _check_parallel(columns: Mapping[str, Sequence[str]]) -> None:
+    """Raise CorpusError if a sentence is missing."""
+    lengths = {name: len(sentences) for name, sentences in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise CorpusError(
+            f"The languages have different numbers of sentences, from {min(lengths.values()):,} to "
+            f"{max(lengths.values()):,}. Give the same sentences, in the same order, for each."
+        )
+    for name, sentences in columns.items():
+        for number, sentence in enumerate(sentences, start=1):
+            if not sentence.strip():
+                raise CorpusError(f"Sentence {number:,} of {name!r:.60} is empty.")
+
+
+def _split_columns(text: str, name: str) -> dict[str, list[str]]:
+    first_line = text.partition("\n")[0]
+    delimiter = max("\t,;", key=first_line.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    # Checked before a row of millions of cells is in memory.
+    if has_more_cells(text, delimiter, _MAX_SENTENCES):
+        raise _too_many_sentences()
+    rows: list[list[str]] = []
+    n_cells = 0
+    try:
+        for row in reader:
+            n_cells += max(1, len(row))
+            # The first row names the languages.
+            if n_cells > _MAX_SENTENCES + _MAX_LANGUAGES:
+                raise _too_many_sentences()
+            rows.append(row)
+    except csv.Error:
+        raise CorpusError(
+            f"{name} is not a table of values separated by {delimiter!r} at line "
+            f"{reader.line_num:,}. Check the quotes there."
+        ) from None
+    rows = [row for row in rows if row]
+    names = [cell.strip() for cell in rows[0]] if rows else []
+    if len(rows) < 2 or not all(names) or len(set(names)) < len(names):
+        raise CorpusError(
+            f"{name} needs a first row that names each language once, then one row per sentence."
+        )
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(names):
+            raise CorpusError(
+                f"{name}, row {number:,}, has {len(row):,} cells; the first row has {len(names):,}."
+            )
+    return {name: [row[i] for row in rows[1:]] for i, name in enumerate(names)}
+
+
+def _too_many_sentences() -> CorpusError:
+    return CorpusError(
+        f"There are more than {_MAX_SENTENCES:,} sentences in all languages together. Give fewer."
+    )
+
+
+def _find_scripts(sentences: Sequence[str]) -> tuple[str, ...]:
+    found: Counter[str] = Counter()
+    characters, counts = np.unique(code_points("".join(sentences)), return_counts=True)
+    for character, count in zip(characters.tolist(), counts.tolist(), strict=True):
+        if name := find_script(chr(character)):
+            found[name] += count
+    return tuple(name for name, _ in found.most_common())

@@ -31,13 +31,13 @@ from bpe_core.comparison import (
     Blocks,
     bits_per_byte,
     parity,
-    read_parallel,
     renyi_efficiency,
 )
 from bpe_core.corpus import (
     Corpus,
     HeldOut,
     Location,
+    ParallelText,
     check_by,
     parallel_texts,
     read_corpus,
@@ -615,7 +615,7 @@ def _sentences(planned: Plan) -> dict[str, Sequence[str]]:
             files = [(path.name, path.read_bytes()) for path in paths]
         except (OSError, ValueError) as error:  # ValueError: the path has a NUL
             raise CorpusError(f"Parallel sentences could not be read: {error}") from None
-        texts = read_parallel(files)
+        texts = ParallelText.read(files)
     return {text.name: text.sentences for text in texts}
 
 

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from bpe_core.checks import counted, printable
-from bpe_core.comparison import differing_columns
+from bpe_core.comparison import Stretches
 from bpe_core.errors import ConfigError
 from bpe_core.pretokenizers import AllowedSpecial, check_text
 from bpe_core.runs import TrainingRun, find_opening_step, stop_sentence
@@ -111,7 +111,7 @@ def view_comparison(text: str, encoders: Sequence[NamedEncoder]) -> View:
     data = {
         "text": part,
         "readings": readings,
-        "spans": pack_spans(part, differing_columns([found.byte_ends for found in read], part)),
+        "spans": pack_spans(part, Stretches.between([found.byte_ends for found in read], part)),
         "source": note,
     }
     drawn = "".join(

@@ -19,8 +19,7 @@ import sentencepiece
 
 import bpe_core as bpe
 from bpe_core.adapting import shrink
-from bpe_core.comparison import read_parallel
-from bpe_core.corpus import ReadOptions, tables_in
+from bpe_core.corpus import ParallelText, ReadOptions, tables_in
 from bpe_core.formats import adapted_files, dumps, loads
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.types import Format
@@ -220,7 +219,7 @@ READERS: Mapping[str, Reader] = {
     "run": Reader(lambda: {"a.npz": _run()}, _load_run),
     "sentences of languages": Reader(
         lambda: {"de.txt": b"Hallo.\nWelt.\n", "en.txt": b"Hello.\nWorld.\n"},
-        lambda files: read_parallel(list(files.items())),
+        lambda files: ParallelText.read(list(files.items())),
         is_corpus=True,
     ),
 }

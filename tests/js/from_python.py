@@ -16,7 +16,7 @@ import numpy as np
 
 import bpe_core as bpe
 from bpe_core.adapting import extend
-from bpe_core.comparison import differing_columns
+from bpe_core.comparison import Stretches
 from bpe_core.comparison.comparison import disagreements
 from bpe_core.tokenizer import boundaries
 from bpe_core.trainers import (
@@ -237,7 +237,7 @@ def compared(text: str, one: bpe.Tokenizer, other: bpe.Tokenizer) -> dict[str, A
     return {
         "text": text,
         "packed": [packed(text, one), packed(text, other)],
-        "spans": pack_spans(text, differing_columns(ends, text)),
+        "spans": pack_spans(text, Stretches.between(ends, text)),
         "disagreements": [
             {
                 "start": each.byte_start,

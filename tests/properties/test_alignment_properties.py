@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.comparison import differing_columns
+from bpe_core.comparison import Stretches
 from bpe_core.comparison.comparison import Disagreement, disagreements
 from bpe_core.errors import TokenizationError
 from bpe_core.types import Segment
@@ -119,7 +119,7 @@ def test_a_stretch_of_many_tokenizations_lies_between_cuts_that_all_share(
         if any(start < cut < end for cuts in sets for cut in cuts)
     ]
     ends = [np.array([each.byte_end for each in segments], np.int64) for segments in tokenizations]
-    found = differing_columns(ends, text)
+    found = Stretches.between(ends, text)
     assert list(zip(found.byte_starts.tolist(), found.byte_ends.tolist(), strict=True)) == expected
 
 

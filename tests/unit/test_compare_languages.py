@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.comparison import LanguageMetrics, measure_languages, read_parallel
+from bpe_core.comparison import LanguageMetrics
 from bpe_core.corpus import ParallelText, parallel_texts
 from tests.language_costs import compare_languages
 from tests.waiting import OfKind, wait_until
@@ -81,16 +81,18 @@ def test_adding_a_tokenizer_or_another_reference_measures_no_other_again(
 ) -> None:
     server_cache.forget()
     asked: list[str] = []
+    measure = LanguageMetrics.measure
 
     def count(texts: Sequence[ParallelText], encoder: bpe.Encoder, _: object) -> LanguageMetrics:
         asked.append(encoder.fingerprint)
-        return measure_languages(texts, encoder)
+        return measure(texts, encoder)
 
-    monkeypatch.setattr(compared, "measure_languages", count)
+    monkeypatch.setattr(LanguageMetrics, "measure", count)
     assert cached_language_costs(TEXTS, [BYTES], "A") == COSTS[:1]
     found = cached_language_costs(TEXTS, [BYTES, bpe.gpt2()], "C")
-    assert found == compare_languages(TEXTS, [BYTES, bpe.gpt2()], "C")
     assert asked == [BYTES.fingerprint, bpe.gpt2().fingerprint]
+    monkeypatch.undo()
+    assert found == compare_languages(TEXTS, [BYTES, bpe.gpt2()], "C")
 
 
 def test_the_first_sentences_are_compared_while_all_of_them_are(
@@ -119,7 +121,7 @@ def test_measuring_languages_stops_between_them() -> None:
         return done == 2
 
     with pytest.raises(CancelledError):
-        measure_languages(TEXTS, BYTES, should_stop)
+        LanguageMetrics.measure(TEXTS, BYTES, should_stop)
     assert asked == [(0, 3), (1, 3), (2, 3)]
 
 
@@ -187,7 +189,7 @@ def test_the_download_holds_every_figure_and_no_formula() -> None:
 
 def test_the_sample_can_be_downloaded_and_uploaded_again() -> None:
     sample = parallel_texts()
-    back = read_parallel([("sentences.csv", parallel_table(sample))])
+    back = ParallelText.read([("sentences.csv", parallel_table(sample))])
     assert [(text.name, text.sentences) for text in back] == [
         (text.name, text.sentences) for text in sample
     ]

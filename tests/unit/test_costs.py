@@ -16,8 +16,6 @@ from bpe_core.comparison import (
     Costs,
     Rates,
     Usage,
-    compute_costs,
-    count_tokens,
     embedding_rows,
 )
 from tests import foreign_models as models
@@ -30,8 +28,7 @@ FOREIGN = library_encoder(models.described(models.word_piece()))
 
 
 def test_costs_by_hand() -> None:
-    costs = compute_costs(
-        Usage(n_tokens=250_000, n_bytes=1_000_000, embedding_rows=4_096),
+    costs = Usage(n_tokens=250_000, n_bytes=1_000_000, embedding_rows=4_096).costs(
         Rates(price=2.0, model_width=512, context_window=8_000),
         Usage(n_tokens=200_000, n_bytes=1_000_000, embedding_rows=50_257),
     )
@@ -45,25 +42,25 @@ def test_costs_by_hand() -> None:
 
 def test_without_rates_nothing_is_computed() -> None:
     usage = Usage(10, 40, 300)
-    assert compute_costs(usage, Rates(), usage) == Costs(*[None] * 6)
+    assert usage.costs(Rates(), usage) == Costs(*[None] * 6)
 
 
 def test_a_price_of_nothing_is_a_price() -> None:
-    assert compute_costs(Usage(10, 40, 300), Rates(price=0)).price == 0
+    assert Usage(10, 40, 300).costs(Rates(price=0)).price == 0
 
 
 def test_a_text_without_tokens_has_no_share_of_a_window() -> None:
     rates = Rates(context_window=100)
     empty, some = Usage(0, 3, 300), Usage(5, 3, 300)
-    assert compute_costs(empty, rates, some).bytes_in_window is None
-    assert compute_costs(empty, rates, some).window_saved == 1
-    assert compute_costs(some, rates, empty).window_saved is None
-    assert compute_costs(some, rates).window_saved is None
+    assert empty.costs(rates, some).bytes_in_window is None
+    assert empty.costs(rates, some).window_saved == 1
+    assert some.costs(rates, empty).window_saved is None
+    assert some.costs(rates).window_saved is None
 
 
 def test_the_largest_figures_stay_finite() -> None:
     rates = Rates(float(Rates.MAX_PRICE), Rates.MAX_MODEL_WIDTH, Rates.MAX_WINDOW)
-    costs = compute_costs(Usage(10**15, 1, 10**7), rates, Usage(1, 1, 1))
+    costs = Usage(10**15, 1, 10**7).costs(rates, Usage(1, 1, 1))
     assert all(figure is not None and math.isfinite(figure) for figure in costs)
 
 
@@ -99,7 +96,7 @@ def test_tokens_are_counted_as_in_a_comparison(encoder: Any) -> None:
         bpe.Corpus.from_word_counts({"hug": 3, " quickly": 5}),
     ):
         [row] = bpe.compare(corpus, [encoder]).rows
-        assert count_tokens(corpus, encoder) == row.n_tokens
+        assert Usage.of(corpus, encoder).n_tokens == row.n_tokens
 
 
 def test_an_embedding_has_a_row_for_the_highest_id_even_if_there_are_gaps() -> None:

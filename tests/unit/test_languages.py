@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.comparison import merges_per_script, read_parallel
+from bpe_core.comparison import ScriptMerges
 from bpe_core.corpus import ParallelText, parallel_texts
 from bpe_core.unicode import CUT_CHARACTERS, NO_LETTERS, find_script
 from tests import foreign_models as models
@@ -136,7 +136,7 @@ def test_merges_count_for_the_script_of_their_letters() -> None:
     # ab, ж, part of 漢, 漢, one Latin and one Cyrillic letter (a tie), two exclamation marks.
     zhe, han = "ж".encode(), "漢".encode()
     merges = [(97, 98), (zhe[0], zhe[1]), (han[0], han[1]), (258, han[2]), (97, 257), (33, 33)]
-    spent = merges_per_script(tokenizer(*merges))
+    spent = ScriptMerges.of(tokenizer(*merges))
     assert sorted(spent.names) == sorted(["Latin", "Cyrillic", "Han", CUT_CHARACTERS, NO_LETTERS])
     assert spent.names[0] == "Latin"
     after = dict(zip(spent.names, spent.after.tolist(), strict=True))
@@ -148,21 +148,21 @@ def test_merges_count_for_the_script_of_their_letters() -> None:
 
 
 def test_the_merges_of_all_scripts_add_up_to_the_number_of_merges() -> None:
-    spent = merges_per_script(bpe.gpt2().truncated(2_000))
+    spent = ScriptMerges.of(bpe.gpt2().truncated(2_000))
     assert np.array_equal(spent.after.sum(axis=0), np.arange(2_001))
     latin = sum(
         any(find_script(c) == "Latin" for c in bpe.gpt2().vocab[merge.id].decode(errors="ignore"))
         for merge in bpe.gpt2().merges[:2_000]
     )
     assert abs(int(spent.after[spent.names.index("Latin"), -1]) - latin) < 5
-    assert merges_per_script(tokenizer()).after.shape == (0, 1)
+    assert ScriptMerges.of(tokenizer()).after.shape == (0, 1)
 
 
 def test_a_table_and_separate_files_give_the_same_texts() -> None:
     table = 'English,日本語\n"Good morning, all.",おはよう。\nYes,はい\n'.encode()
-    from_table = read_parallel([("any.csv", table)])
+    from_table = ParallelText.read([("any.csv", table)])
     files = {"English.txt": b"Good morning, all.\nYes\n", "日本語.txt": "おはよう。\nはい".encode()}
-    assert read_parallel(list(files.items())) == from_table
+    assert ParallelText.read(list(files.items())) == from_table
     assert [text.scripts for text in from_table] == [("Latin",), ("Hiragana",)]
 
 
@@ -193,13 +193,13 @@ def test_texts_that_are_not_parallel_are_a_clear_error(
     files: dict[str, bytes], message: str
 ) -> None:
     with pytest.raises(bpe.CorpusError, match=message):
-        read_parallel(list(files.items()))
+        ParallelText.read(list(files.items()))
 
 
 def test_two_files_of_the_same_language_are_a_clear_error() -> None:
     for second in ("s.txt", "s.md"):
         with pytest.raises(bpe.CorpusError, match="Two files name the language 's'"):
-            read_parallel([("s.txt", b"x\n"), (second, b"y\n")])
+            ParallelText.read([("s.txt", b"x\n"), (second, b"y\n")])
 
 
 def test_the_sample_has_at_least_twenty_languages_and_twelve_scripts() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 
 import bpe_core as bpe
-from bpe_core.comparison import differing_columns
+from bpe_core.comparison import Stretches
 from bpe_core.tokenizer import boundaries
 from bpe_core.views import (
     PackedTokens,
@@ -143,7 +143,7 @@ def test_disagreements_say_whether_more_than_white_space_differs() -> None:
     other = one.truncated(0)
     text = "aa  a"
     ends = [boundaries(text, each).byte_ends for each in (one, other)]
-    found = differing_columns(ends, text)
+    found = Stretches.between(ends, text)
     spans = pack_spans(text, found)
     assert unpacked(spans["starts"]).tolist() == [0, 2]
     assert unpacked(spans["ends"]).tolist() == [2, 4]

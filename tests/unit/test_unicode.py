@@ -13,7 +13,7 @@ from tokenizers.normalizers import Replace
 from tokenizers.pre_tokenizers import ByteLevel
 
 import bpe_core as bpe
-from bpe_core.comparison import merges_per_script
+from bpe_core.comparison import ScriptMerges
 from bpe_core.tokenizer import gpt2
 from bpe_core.unicode import (
     BETWEEN_CHARACTERS,
@@ -105,7 +105,7 @@ def test_a_token_has_the_script_of_most_of_its_letters(token: bytes, script: str
 
 
 def test_the_scripts_of_a_vocabulary_are_those_of_its_merges_and_its_base_symbols() -> None:
-    merges = merges_per_script(gpt2())
+    merges = ScriptMerges.of(gpt2())
     made = {merge.id for merge in gpt2().merges}
     others = Counter(token_script(t) for id, t in gpt2().vocab.items() if id not in made)
     together = Counter(dict(zip(merges.names, merges.after[:, -1].tolist(), strict=True))) + others

@@ -26,8 +26,6 @@ from bpe_core.comparison import (
     Measured,
     Newness,
     TokenSaving,
-    language_costs,
-    measure_languages,
 )
 from bpe_core.corpus import MAX_BYTES_IN_MEMORY, Corpus, ParallelText
 from bpe_core.runs import TrainingRun
@@ -306,7 +304,7 @@ def compare_languages_on(
 ) -> ComparedLanguages:
     """Compare languages, or the first sentences of each while all of them are compared.
 
-    Raises what `language_costs` raises.
+    Raises what `LanguageMetrics.costs` raises.
     """
     digest, n_bytes = hash_sentences(texts), _size(texts)
     found = [_measured_languages.find(digest, texts, each) for each in encoders]
@@ -331,8 +329,7 @@ def cached_language_costs(
     """
     digest, names = hash_sentences(texts), [text.name for text in texts]
     return tuple(
-        language_costs(names, _measured_languages(digest, texts, each), reference)
-        for each in encoders
+        _measured_languages(digest, texts, each).costs(names, reference) for each in encoders
     )
 
 
@@ -344,7 +341,7 @@ def _measured_languages(
     _should_stop: ShouldStop | None = None,
 ) -> LanguageMetrics:
     """Measure one tokenizer on sentences; raises CancelledError if it is asked to stop."""
-    return measure_languages(_texts, encoder, _should_stop)
+    return LanguageMetrics.measure(_texts, encoder, _should_stop)
 
 
 def _measure_all_sentences(

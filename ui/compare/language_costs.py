@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import streamlit as st
 
-from bpe_core.comparison import LanguageCosts, ScriptMerges, TokenizerMetrics, merges_per_script
+from bpe_core.comparison import LanguageCosts, ScriptMerges, TokenizerMetrics
 from bpe_core.corpus import ParallelText, parallel_texts
 from bpe_core.errors import BpeError
 from bpe_core.runs import steps_to_draw
@@ -43,7 +43,7 @@ _N_STEPS: Final = 4
 _MEANINGS: Final = {definition.name: definition.line for definition in FAIRNESS}
 
 TOKENS: Final = "Tokens"
-cached_script_merges = cached(spinner="Counting the merges of each script")(merges_per_script)
+cached_script_merges = cached(spinner="Counting the merges of each script")(ScriptMerges.of)
 _MAX_DRAWN = 60
 _FIRST_REFERENCE = "English"
 _REFERENCE_KEY = "reference"
@@ -214,7 +214,7 @@ def language_csv(
 
 
 def parallel_table(texts: Sequence[ParallelText]) -> bytes:
-    """Return parallel sentences as a table that `read_parallel` reads, one column per language."""
+    """Return parallel sentences as a table for `ParallelText.read`, one column per language."""
     columns = [text.sentences for text in texts]
     return csv_table([text.name for text in texts], zip(*columns, strict=True))
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import streamlit as st
 
-from bpe_core.comparison import Comparison, Stretches, differing_columns
+from bpe_core.comparison import Comparison, Stretches
 from bpe_core.corpus import Corpus
 from bpe_core.tokenizer import (
     Boundaries,
@@ -224,12 +224,12 @@ def read_by_all(text: str, encoders: Sequence[Encoder]) -> Readings:
     TokenizationError if another library fails.
     """
     found = [_read_by_one(text, encoder) for encoder in encoders]
-    differing = differing_columns([each.found.byte_ends for each in found], text)
+    differing = Stretches.between([each.found.byte_ends for each in found], text)
     return Readings(
         packed=tuple(each.packed for each in found),
         n_tokens=tuple(int(np.count_nonzero(each.found.ids >= 0)) for each in found),
         spans=pack_spans(text, differing),
-        longest=_longest_word(text, differing),
+        longest=differing.longest_word(text, MAX_WORD_LENGTH),
     )
 
 
@@ -242,15 +242,6 @@ class _ReadByOne(NamedTuple):
 def _read_by_one(text: str, encoder: Encoder) -> _ReadByOne:
     found = boundaries(text, encoder)
     return _ReadByOne(found, pack_boundaries(found, encoder))
-
-
-def _longest_word(text: str, differing: Stretches) -> str:
-    lengths = differing.ends - differing.starts
-    lengths[~differing.has_word | (lengths > MAX_WORD_LENGTH)] = 0
-    if not lengths.any():
-        return ""
-    place = int(np.argmax(lengths))
-    return text[differing.starts[place] : differing.ends[place]]
 
 
 class Excerpt(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.comparison import ScriptMerges, merges_per_script, relative_costs
+from bpe_core.comparison import ScriptMerges, relative_costs
 from bpe_core.corpus import Corpus, ParallelText, parallel_texts
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.runs import train
@@ -171,7 +171,7 @@ def show_bytes(example: TaughtLanguage) -> Ran:
 
 @cached()
 def _gpt2_scripts() -> ScriptMerges:
-    return merges_per_script(gpt2())
+    return ScriptMerges.of(gpt2())
 
 
 def ask_merges(example: TaughtLanguage) -> Question:

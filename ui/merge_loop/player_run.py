@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bpe_core.comparison import count_tokens
+from bpe_core.comparison import Usage
 from bpe_core.errors import BpeError
 from bpe_core.runs import times
 from bpe_core.tokenizer import gpt2
@@ -266,7 +266,7 @@ def next_steps(stored: StoredRun) -> list[NextStep]:
         n_tokens = counted(int(tokens[-1]), "token")
         see = f"A text it never saw: {counted(held_out.n_bytes, 'byte')}, {n_tokens}."
         if held_out.n_bytes <= _MAX_BYTES_COUNTED:
-            compare = f"GPT-2 needs {count_tokens(held_out, gpt2()):,} for that text."
+            compare = f"GPT-2 needs {Usage.of(held_out, gpt2()).n_tokens:,} for that text."
     if run.stop_reason == "vocab-size":
         count = run.merges[-1].count if run.merges else None
         last = "" if count is None else f"The last pair still occurred {times(count)}. "

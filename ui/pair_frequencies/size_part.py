@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from bpe_core.comparison import (
     Rates,
     Usage,
-    compute_costs,
-    count_tokens,
     embedding_rows,
 )
 from bpe_core.corpus import Corpus
@@ -151,10 +149,10 @@ def costs_csv(sizes: Sizes, rates: Rates) -> bytes:
     second = [None] * len(sizes.training) if sizes.second is None else sizes.second.tolist()
     columns = (sizes.embedding_rows.tolist(), sizes.training.tolist(), second)
     for step, (height, training, others) in enumerate(zip(*columns, strict=True)):
-        own = compute_costs(Usage(training, 0, height), rates)
+        own = Usage(training, 0, height).costs(rates)
         price = window_saved = None
         if others is not None:
-            found = compute_costs(Usage(others, sizes.second_bytes, height), rates, by_gpt2)
+            found = Usage(others, sizes.second_bytes, height).costs(rates, by_gpt2)
             price, window_saved = found.price, found.window_saved
         rows.append(
             [
@@ -184,12 +182,12 @@ def _sizes(stored: StoredRun, other: OtherText | None) -> Sizes:
         training=stored.run.tokens_after,
         second=second,
         second_bytes=corpus.n_bytes,
-        second_by_gpt2=0 if second is None else _count_tokens(corpus, gpt2()),
+        second_by_gpt2=0 if second is None else _measure_usage(corpus, gpt2()).n_tokens,
         second_name=name,
     )
 
 
-_count_tokens = cached(spinner="Counting GPT-2’s tokens")(count_tokens)
+_measure_usage = cached(spinner="Counting GPT-2’s tokens")(Usage.of)
 
 
 @fragment()

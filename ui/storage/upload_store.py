@@ -17,7 +17,6 @@ from pathlib import Path
 from threading import BoundedSemaphore
 from typing import Any, Final, Literal
 
-from bpe_core.comparison import read_parallel
 from bpe_core.corpus import (
     FIGURES,
     Corpus,
@@ -80,9 +79,9 @@ def tokenizer_files(upload_id: str) -> dict[str, bytes]:
 def keep_sentences(files: Sequence[tuple[str, bytes]]) -> str:
     """Keep files of parallel sentences, and return their new id.
 
-    Raises NotKeptError, and what `read_parallel` raises; then nothing is kept.
+    Raises NotKeptError, and what `ParallelText.read` raises; then nothing is kept.
     """
-    read_parallel(files)
+    ParallelText.read(files)
     return _keep("sentences", dict(files), None)
 
 
@@ -127,7 +126,7 @@ def _tokenizer(upload_id: str, _opened: NamedEncoder | None) -> NamedEncoder:
 @cached()
 def _sentences(upload_id: str) -> tuple[ParallelText, ...]:
     files, _ = _read("sentences", upload_id)
-    return read_parallel(list(files.items()))
+    return ParallelText.read(list(files.items()))
 
 
 def _keep(kind: Kind, files: Mapping[str, bytes], pretokenizer: str | None) -> str:

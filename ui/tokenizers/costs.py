@@ -16,7 +16,6 @@ from bpe_core.comparison import (
     Costs,
     Rates,
     Usage,
-    compute_costs,
 )
 from bpe_core.errors import ConfigError
 from ui.components import Figure, FigureRow, figure_row
@@ -164,7 +163,7 @@ def window_rows(
     if rates.context_window is None:
         return []
     against = None if other is None else other[1]
-    costs = [None if usage is None else compute_costs(usage, rates, against) for usage in usages]
+    costs = [None if usage is None else usage.costs(rates, against) for usage in usages]
     sizes = [None if cost is None else _size(cost) for cost in costs]
     rows = [
         figure_row(
@@ -203,7 +202,7 @@ def embedding_table_rows(embedding_rows: Sequence[int], rates: Rates) -> list[Fi
         )
     ]
     if rates.model_width is not None:
-        costs = [compute_costs(Usage(0, 0, n), rates) for n in embedding_rows]
+        costs = [Usage(0, 0, n).costs(rates) for n in embedding_rows]
         tied = [cost.parameters_tied or 0 for cost in costs]
         untied = [cost.parameters_untied or 0 for cost in costs]
         rows += [
@@ -241,7 +240,7 @@ def money(amount: float) -> str:
 def _price(n_tokens: int | None, rates: Rates) -> Figure | None:
     if n_tokens is None:
         return None
-    price = compute_costs(Usage(n_tokens, 0, 0), rates).price or 0.0
+    price = Usage(n_tokens, 0, 0).costs(rates).price or 0.0
     return price, money(price)
 
 
