@@ -87,7 +87,8 @@ class Spelled(NamedTuple):
     factors: NDArray[np.uint64]
     """uint64[n_ids]"""
     allowed: NDArray[np.uint64]
-    """uint64[1]: the key of the last pair that was compared and may merge."""
+    """uint64[capacity], a power of two: the keys of pairs that were compared and may merge, or
+    EMPTY."""
     weights: NDArray[np.int32]
     """int32[n_ids]: a token's weight by the caller's rule, or more."""
     heaviest: int
@@ -164,7 +165,7 @@ def _joined_hash(spelled, left, right):
 @part
 def _may_be_forbidden(spelled, key):
     """Return True if the bytes of a pair must be compared before it merges."""
-    if key == spelled.allowed[0]:
+    if spelled.allowed[find_pair(spelled.allowed, key)] == key:
         return False
     left, right = pair_ids(key)
     if spelled.weights[left] + spelled.weights[right] > spelled.heaviest:

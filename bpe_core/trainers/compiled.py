@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bpe_core.counting import NEVER, Layout
 from bpe_core.kernels import (
-    EMPTY,
+    ENTRIES,
     MergeLog,
     MergeScratch,
     PairIndex,
@@ -60,6 +60,8 @@ _SECONDS_A_CALL = 0.02
 MIN_PER_CALL, _MAX_PER_CALL = 16, 1 << 14
 # Later merges are faster, so calls grow; but no call's time says much about the next one's.
 _MAX_GROWTH = 2
+# Judging one pair costs 2 microseconds, calling the kernel again 60.
+_JUDGED = 64
 _SHORTEST = 1e-6  # seconds, where a coarse clock shows 0
 
 Log = TypeVar("Log", MergeLog, ParityLog)
@@ -267,13 +269,16 @@ class _Work(MergeWork[MergeLog]):
         return with_room(self._index, min(max_slots, max_pairs), max_slots)
 
     def _judge_best(self) -> None:
-        """Compare the bytes of the best pair: allow it, or take it out of the index."""
-        best = self._index.heap[0]
-        key = self._index.keys[best]
-        if self._are_forbidden(np.array([key]))[0]:
-            self._index.counts[best] = 0  # below any threshold
-        else:
-            self._spelled.allowed[0] = key
+        """Compare the bytes of the best pairs: allow each, or take it out of the index.
+
+        The best of all is the heap's first, and the next ones are among the first few.
+        """
+        best = self._index.heap[: min(_JUDGED, int(self._index.used[ENTRIES]))]
+        keys = self._index.keys[best]
+        forbidden = self._are_forbidden(keys)
+        self._index.counts[best[forbidden]] = 0  # below any threshold
+        # A pair that was indexed again stands there twice.
+        self._spelled = self._spelled._replace(allowed=build_table(np.unique(keys[~forbidden])))
 
     def _are_forbidden(self, keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
         if self._forbidden is None:
@@ -358,7 +363,7 @@ def _spelled(forbidden: ForbiddenPairs | None, n_ids: int) -> Spelled:
         known=build_table(forbidden.spelled_hashes),
         hashes=longer(hashes, n_ids + 1),  # a copy, with room for those of new tokens
         factors=longer(factors, n_ids + 1),
-        allowed=np.full(1, EMPTY),
+        allowed=build_table(np.empty(0, np.uint64)),
         weights=longer(forbidden.weights(), n_ids + 1),
         heaviest=forbidden.rule.heaviest,
     )

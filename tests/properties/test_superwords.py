@@ -7,6 +7,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from pydoc_data.topics import topics  # pyright: ignore[reportAttributeAccessIssue]
+from typing import get_args
 
 import pytest
 import regex
@@ -175,6 +176,27 @@ def test_seeds_are_made_and_vetoes_are_not(
     files = dumps(run.tokenizer, "huggingface")
     theirs = Tokenizer.from_str(files["tokenizer.json"].decode())
     assert theirs.encode(documents[0]).ids == run.tokenizer.encode(documents[0])
+
+
+@given(
+    texts,
+    st.sampled_from(["a", "^ ?w", "th|y$", "[^é]{3}", "."]),
+    st.sampled_from([1, 2, 64]),
+    st.sampled_from(get_args(TieBreak)),
+)
+def test_patterns_veto_the_same_merges_however_many_pairs_are_judged_together(
+    documents: list[str], pattern: str, judged: int, tie_break: TieBreak
+) -> None:
+    config = TrainingConfig(280, vetoes=[f"regex:{pattern}", " way"], tie_break=tie_break)
+    runs: list[bpe.TrainingRun] = []
+    for with_kernels in (False, True):
+        with pytest.MonkeyPatch.context() as patched:
+            force(patched, with_kernels=with_kernels)
+            patched.setattr(compiled, "_JUDGED", judged)
+            runs.append(bpe.train([*documents, "a way by the way"], config))
+    plain, fast = runs
+    assert (plain.merges, plain.stop_reason) == (fast.merges, fast.stop_reason)
+    assert plain.joined_at.tolist() == fast.joined_at.tolist()
 
 
 @pytest.mark.parametrize(
