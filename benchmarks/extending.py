@@ -11,9 +11,8 @@ from benchmarks.report import against, middle, table
 from bpe_core.adapting import extend
 from bpe_core.corpus import Corpus
 from bpe_core.counting import lay_out_encoded
-from bpe_core.runs import TrainingRun, train
 from bpe_core.tokenizer import gpt2
-from bpe_core.trainers import ContinuedVocabulary, incremental
+from bpe_core.trainers import ContinuedVocabulary, TrainingRun, incremental, train
 from bpe_core.types import TrainingConfig
 
 N_TOKENS = 2_000

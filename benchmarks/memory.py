@@ -18,7 +18,7 @@ _TRAIN = """
 import json, sys, time
 from benchmarks.peak_memory import peak_megabytes
 from bpe_core.corpus import stream_corpus
-from bpe_core.runs.training import train
+from bpe_core.trainers.training import train
 from bpe_core.types import TrainingConfig
 started = time.perf_counter()
 run = train(stream_corpus([sys.argv[1]]), TrainingConfig(32_000))

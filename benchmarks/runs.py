@@ -14,8 +14,7 @@ from benchmarks.report import middle, seconds_against, table
 from bpe_core.corpus import Corpus
 from bpe_core.counting import count_pretokens, lay_out_pretokens
 from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.runs import TrainingRun, train
-from bpe_core.trainers import GrowingVocabulary
+from bpe_core.trainers import GrowingVocabulary, TrainingRun, train
 from bpe_core.trainers import compiled as compiled_training
 from bpe_core.types import PretokenCounts, TrainingConfig
 

@@ -182,7 +182,7 @@ def _train(tool: str, documents: list[str], vocab_size: int) -> Callable[[], lis
     """Train, and return a function that lists the merges in order."""
     if tool == "bpe_core":
         from bpe_core.corpus import Corpus
-        from bpe_core.runs import train
+        from bpe_core.trainers import train
         from bpe_core.types import TrainingConfig
 
         corpus = Corpus.from_documents(documents)

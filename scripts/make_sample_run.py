@@ -12,7 +12,7 @@ from __future__ import annotations
 import shutil
 
 from bpe_core.corpus import load_sample
-from bpe_core.runs import train
+from bpe_core.trainers import train
 from bpe_core.types import TrainingConfig
 from ui.storage import SAMPLE_FOLDER, Trained, write_run
 

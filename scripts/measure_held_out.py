@@ -17,8 +17,8 @@ from typing import BinaryIO, Final
 from bpe_core.comparison import Newness, TextPart, compare
 from bpe_core.corpus import Corpus, rest, sample_spans
 from bpe_core.formats import open_encoder
-from bpe_core.runs import train
 from bpe_core.tokenizer import NamedEncoder
+from bpe_core.trainers import train
 from bpe_core.types import TrainingConfig
 
 DOCUMENT: Final = Path(__file__).parents[1] / "docs" / "held-out.md"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from bpe_core.corpus import Corpus, load_sample
-from bpe_core.runs import train
+from bpe_core.trainers import train
 from bpe_core.types import TrainingConfig
 
 DOCUMENT: Final = Path(__file__).parents[1] / "docs" / "decide.md"

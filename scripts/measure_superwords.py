@@ -12,8 +12,7 @@ from tokenizers import Tokenizer
 from benchmarks import corpora
 from benchmarks.report import table
 from bpe_core.formats import dumps
-from bpe_core.runs import train
-from bpe_core.trainers import is_superword
+from bpe_core.trainers import is_superword, train
 from scripts.measure_trainers import HELD_OUT, MEGABYTES, VOCAB_SIZE
 
 _MAX_CHARACTERS: Final = 200_000

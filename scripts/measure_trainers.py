@@ -20,7 +20,7 @@ from benchmarks import corpora
 from benchmarks.peak_memory import peak_megabytes
 from benchmarks.report import table
 from bpe_core.corpus import Corpus
-from bpe_core.runs import train
+from bpe_core.trainers import train
 
 MEGABYTES: Final = 100
 VOCAB_SIZE: Final = 32_000

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bpe_core.corpus import load_sample
-from bpe_core.runs import TrainingRun, find_opening_step, train
+from bpe_core.trainers import TrainingRun, find_opening_step, train
 from bpe_core.types import TrainingConfig
 from bpe_core.views import first_bytes, pack_merges, pack_player, pack_ribbon
 

@@ -23,19 +23,22 @@ from bpe_core.checks import check_whole, describe, is_a
 from bpe_core.corpus import Corpus, CountsSummary, WordCounts, corpus_or_counts
 from bpe_core.counting import lay_out_pretokens
 from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError
-from bpe_core.runs import (
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.trainers import (
+    GrowingVocabulary,
+    LearnedMerges,
     ParityHistory,
+    ParityRule,
     RunOrigin,
     TrainingRun,
     Watch,
     check_config,
     check_parity,
     count,
+    learn_parity,
     train,
     version,
 )
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.trainers import GrowingVocabulary, LearnedMerges, ParityRule, learn_parity
 from bpe_core.types import PretokenCounts, TrainingConfig, TrainingProgress
 from bpe_core.unicode import AFTER_WORD
 

@@ -25,19 +25,6 @@ from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts
 from bpe_core.counting import Layout, count_pretokens, list_characters
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError
 from bpe_core.pretokenizers import check_text
-from bpe_core.runs import (
-    Continuation,
-    TermMerges,
-    TrainingRun,
-    Watch,
-    bytes_apart,
-    check_config,
-    count,
-    lay_out_tokens,
-    learn_run,
-    reviving_tokens,
-    train,
-)
 from bpe_core.tokenizer import (
     MAX_FREE_IDS,
     Encoder,
@@ -48,7 +35,22 @@ from bpe_core.tokenizer import (
     to_encoder,
     with_changes,
 )
-from bpe_core.trainers import ContinuedVocabulary, find_rule, vetoed_texts
+from bpe_core.trainers import (
+    Continuation,
+    ContinuedVocabulary,
+    TermMerges,
+    TrainingRun,
+    Watch,
+    bytes_apart,
+    check_config,
+    count,
+    find_rule,
+    lay_out_tokens,
+    learn_run,
+    reviving_tokens,
+    train,
+    vetoed_texts,
+)
 from bpe_core.types import (
     Alphabet,
     Characters,

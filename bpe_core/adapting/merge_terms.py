@@ -23,11 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.counting import NEVER, Layout
-from bpe_core.runs import TermCost, TermMerges
 from bpe_core.tokenizer import Tokenizer, merge_symbols
 from bpe_core.trainers import (
     BITS,
     ContinuedVocabulary,
+    TermCost,
+    TermMerges,
     apply_merge,
     count_pairs,
     order_pairs,

@@ -11,9 +11,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from bpe_core.runs import bytes_apart, reviving_tokens
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.trainers import apply_merge, choose_pair, count_pairs, encode_reference
+from bpe_core.trainers import (
+    apply_merge,
+    bytes_apart,
+    choose_pair,
+    count_pairs,
+    encode_reference,
+    reviving_tokens,
+)
 from bpe_core.types import Merge, Pair, StopReason, TieBreak
 
 

@@ -20,7 +20,7 @@ from bpe_core.tokenizer import Encoder, Tokenizer
 from bpe_core.types import PretokenCounts, check_coverage
 
 if TYPE_CHECKING:
-    from bpe_core.runs import TrainingRun
+    from bpe_core.trainers import TrainingRun
     from bpe_core.types import TieBreak, TrainingProgress
 
 

@@ -44,8 +44,8 @@ from bpe_core.counting import (
     lay_out_pretokens,
 )
 from bpe_core.errors import ConfigError
-from bpe_core.runs import Watch
 from bpe_core.tokenizer import Encoder, Tokenizer, merge_symbols, stay_apart
+from bpe_core.trainers import Watch
 from bpe_core.types import Pair, PretokenCounts, read_only
 from bpe_core.unicode import TOKEN_SCRIPTS, token_script
 from bpe_core.vocabulary import keep_only

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from bpe_core.cli.sources import OpenedText, Sources
     from bpe_core.corpus import Corpus, TrainedOn, WordCounts
     from bpe_core.formats import BaseFiles
-    from bpe_core.runs import TermCost, TrainingRun
     from bpe_core.tokenizer import Tokenizer
+    from bpe_core.trainers import TermCost, TrainingRun
     from bpe_core.types import Format, TieBreak
 
 _ORDERS = ("fewest-uses", "last-learned")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bpe_core.cli.sources import OpenedText, Sources
     from bpe_core.comparison import TextPart
     from bpe_core.corpus import Corpus, TrainedOn
-    from bpe_core.runs import TermCost, TrainingRun
+    from bpe_core.trainers import TermCost, TrainingRun
 
 
 _STOP_REASONS: Final = {
@@ -42,7 +42,7 @@ def report_run(run: TrainingRun, held_out: Corpus | None) -> int | None:
 
     Return the tokens of the held-out text.
     """
-    from bpe_core.runs import by_heart_sentence
+    from bpe_core.trainers import by_heart_sentence
 
     n_tokens = int(run.tokens_after[-1])
     characters = "" if run.continues is None else _count_characters(run.continues.characters)
@@ -77,7 +77,7 @@ def _count_characters(added: Sequence[int]) -> str:
 
 def describe_run(run: TrainingRun) -> dict[str, Any]:
     """Return the figures of a run as JSON values."""
-    from bpe_core.runs import count_once
+    from bpe_core.trainers import count_once
 
     return {
         "vocab_size": run.tokenizer.vocab_size,

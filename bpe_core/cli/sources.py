@@ -382,7 +382,7 @@ class Sources(Stretches):
 
     def count(self, pretokenizer: str, out: str) -> tuple[WordCounts, OpenedText]:
         """Return the words of the text to learn from, counted once, and what `open` returns."""
-        from bpe_core.runs import Watch, count
+        from bpe_core.trainers import Watch, count
 
         opened = self.open(pretokenizer, out)
         with Bar() as bar:

@@ -184,7 +184,7 @@ def train(
     """
     from bpe_core.corpus import Corpus
     from bpe_core.formats import RUN, dumps, run_to_bytes
-    from bpe_core.runs import train as run_training
+    from bpe_core.trainers import train as run_training
     from bpe_core.types import TrainingConfig
 
     tokens = tuple(token for token in special_tokens if token)
@@ -314,7 +314,7 @@ def train_parity(
     from bpe_core.comparison import gini
     from bpe_core.corpus import Corpus, read_corpus
     from bpe_core.formats import dumps
-    from bpe_core.runs import train as train_plainly
+    from bpe_core.trainers import train as train_plainly
     from bpe_core.types import TrainingConfig
 
     tokens = tuple(token for token in special_tokens if token)
@@ -417,7 +417,7 @@ def sample_check(sources: Sources, vocab_size: int, pretokenizer: str, *, as_jso
     Examples:
       $ bpe sample-check sample.txt --vocab-size 400
     """
-    from bpe_core.runs import sample_check as check
+    from bpe_core.trainers import sample_check as check
     from bpe_core.types import TrainingConfig
 
     corpus = sources.read()

@@ -205,7 +205,7 @@ class Comparison:
     def trained_on_words(self) -> list[str]:
         """A sentence for each tokenizer whose training saw the text that was compared.
 
-        >>> from bpe_core.runs import train
+        >>> from bpe_core.trainers import train
         >>> compare("hug hugs", [train(["hug hugs"], vocab_size=258), "gpt2"]).trained_on_words
         ['Tokenizer 1 was trained on this text: its figures are better here than on new text.']
         """
@@ -304,7 +304,7 @@ def compare(
     the text is not a str or contains a lone surrogate.
 
     >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> from bpe_core.types import TrainingConfig
     >>> corpus = Corpus.from_text("hug hugs hugging")
     >>> small, large = (train(corpus, TrainingConfig(size)).tokenizer for size in (258, 262))

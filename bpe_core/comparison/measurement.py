@@ -552,7 +552,7 @@ def dead_tokens(
 
     Source: Land and Bartolo 2024, "Fishing for Magikarp", section on unused tokens.
 
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> run = train(["hug hugs"], vocab_size=258, special_tokens=())
     >>> [run.tokenizer.vocab[id] for id in range(256, 258)], dead_tokens(run, ["hug"])[-2:]
     ([b'hu', b'hug'], (255, 256))

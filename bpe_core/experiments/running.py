@@ -62,8 +62,8 @@ from bpe_core.experiments.table import (
 )
 from bpe_core.files import write_whole
 from bpe_core.kernels import n_threads
-from bpe_core.runs import TrainingRun, check_config, train
 from bpe_core.tokenizer import Encoder, Tokenizer
+from bpe_core.trainers import TrainingRun, check_config, train
 from bpe_core.types import Alphabet, TrainingConfig
 
 ALPHABETS: Final = ("full", "seen", "characters")

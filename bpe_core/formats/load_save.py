@@ -35,8 +35,8 @@ from bpe_core.formats.gguf import gguf_file
 from bpe_core.formats.published.catalogue import find_published
 from bpe_core.formats.published.hub_names import TEMPLATES
 from bpe_core.formats.sentencepiece_scores import write_sentencepiece
-from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import Tokenizer
+from bpe_core.trainers import TrainingRun
 from bpe_core.types import Format
 
 if TYPE_CHECKING:

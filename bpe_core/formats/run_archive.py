@@ -32,7 +32,8 @@ from bpe_core.files import ARCHIVE_DAMAGE, ARRAY_DAMAGE, open_regular
 from bpe_core.formats.json_files import parse_json
 from bpe_core.formats.load_save import write_files
 from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
-from bpe_core.runs import (
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.trainers import (
     Continuation,
     RunOrigin,
     TermCost,
@@ -40,7 +41,6 @@ from bpe_core.runs import (
     check_config,
     parse_history,
 )
-from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import PretokenCounts, StopReason, TrainingConfig, TrainingSettings
 
 
@@ -220,7 +220,7 @@ def run_to_bytes(run: TrainingRun) -> bytes:
     """Return the bytes of a run's file.
 
     >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> run = train(Corpus.from_text("hug hugs"), TrainingConfig(259, special_tokens=()))
     >>> run_to_bytes(run)[:2]
     b'PK'

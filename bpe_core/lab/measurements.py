@@ -29,8 +29,8 @@ from bpe_core.errors import BpeError, ConfigError
 from bpe_core.extras import needs_extra
 from bpe_core.kernels import wait_for_kernels
 from bpe_core.processes import Limits, Report
-from bpe_core.runs import spelled_by
 from bpe_core.tokenizer import Tokenizer, Trie, merge_symbols, with_changes
+from bpe_core.trainers import spelled_by
 from bpe_core.types import Pair, TrainingConfig
 
 Clock = Callable[[], float]
@@ -527,7 +527,7 @@ def _reference_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[byt
 def _engine_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes, bytes]]]:
     from bpe_core.corpus import Corpus
     from bpe_core.kernels import kernels_are_ready
-    from bpe_core.runs import train as train_by_engine
+    from bpe_core.trainers import train as train_by_engine
 
     if kernels_are_ready():
         # Load them now, so that the first timed text doesn't pay for it.

@@ -1,14 +1,19 @@
-"""Three trainers that learn the same merges, and others that learn differently.
+"""Training: several trainers, and the run that one of them makes, with every step of it.
 
-In: distinct pre-tokens with their counts, and a vocabulary of base symbols. Out: the merges in
-order, and the reason training stopped.
+In: a corpus and a `TrainingConfig`. Out: a `TrainingRun`, which holds the tokenizer and can
+reconstruct any step of the training: pair counts, splits of words, the tokens of a text.
 
 Start with `reference`: a trainer and an encoder written as plainly as possible, against which the
 others are tested. `incremental` is plain Python that revisits only what changed; `compiled` does
-the same with kernels. `parity` and `parity_compiled` learn parity-aware merges. Between merges,
-each asks whether to stop, and keeps those learned so far. `base_vocabulary` builds the vocabulary
-that all three start from, `continued` the one of continued training with its forbidden
-pairs, and `pair_table` counts the pairs before the first merge.
+the same with kernels: the three learn the same merges. `parity` and `parity_compiled` learn
+parity-aware merges. Between merges, each asks whether to stop, and keeps those learned so far.
+`base_vocabulary` builds the vocabulary that they start from, `continued` the one of continued
+training with its forbidden pairs, and `pair_tables` counts the pairs before the first merge.
+
+`training` has a corpus counted and its merges learned, and returns a `run`, whose `pair_counts`
+gives the counts at any step and which counts the tokens of a text after each merge. `special_runs`
+has what only a run that continues a base has, or only a parity-aware one. `history` has the counts
+of pairs at all steps, `statistics` figures of the whole run, and `trace` describes single merges.
 """
 
 from typing import TYPE_CHECKING
@@ -19,29 +24,19 @@ from bpe_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from bpe_core.trainers import compiled, incremental, reference
     from bpe_core.trainers.base_vocabulary import GrowingVocabulary, split_symbols
-    from bpe_core.trainers.continued import AllowedPairs, ContinuedVocabulary, ForbiddenPairs
-    from bpe_core.trainers.fastest import learn_merges, learn_parity, text_bytes
-    from bpe_core.trainers.incremental import LearnedMerges, MergeState
-    from bpe_core.trainers.pair_rules import find_rule, is_superword, vetoed_patterns, vetoed_texts
-    from bpe_core.trainers.pair_tables import (
-        BITS,
-        RIGHT,
-        Entry,
-        PairQueue,
-        PairTable,
-        argsort_stable,
-        pair_table,
-        sort_keys,
-        sum_runs,
-        unpack_pair,
-    )
+    from bpe_core.trainers.continued import ContinuedVocabulary
+    from bpe_core.trainers.fastest import learn_parity
+    from bpe_core.trainers.history import PairLife, PairLives, find_opening_step
+    from bpe_core.trainers.incremental import LearnedMerges
+    from bpe_core.trainers.pair_rules import find_rule, is_superword, vetoed_texts
+    from bpe_core.trainers.pair_tables import BITS
     from bpe_core.trainers.parity import (
         TOGETHER,
         LearnedParity,
         ParityRule,
         learn_parity_reference,
     )
-    from bpe_core.trainers.picky import PickyState, joined_by, train_picky_reference
+    from bpe_core.trainers.picky import train_picky_reference
     from bpe_core.trainers.reference import (
         ReferenceRun,
         apply_merge,
@@ -53,6 +48,53 @@ if TYPE_CHECKING:
         short_pairs,
         train_reference,
     )
+    from bpe_core.trainers.run import RunOrigin, TrainingRun, count_ids, lay_out_tokens
+    from bpe_core.trainers.sample_checks import (
+        SampleFigures,
+        check_parts,
+        sample_check,
+        tokens_by_cut,
+    )
+    from bpe_core.trainers.special_runs import (
+        Continuation,
+        ParityHistory,
+        TermCost,
+        TermMerges,
+        bytes_apart,
+        parse_history,
+        reviving_tokens,
+        spell_in_bytes,
+        spelled_by,
+    )
+    from bpe_core.trainers.statistics import (
+        PairMatrix,
+        RankFrequency,
+        by_heart_sentence,
+        bytes_per_token_after,
+        corners,
+        count_once,
+        elbow,
+        enough_merges,
+        further_gain,
+        next_merges,
+        pair_matrix,
+        rank_frequency,
+        steps_to_draw,
+        stop_sentence,
+        times,
+        vocab_size_after,
+    )
     from bpe_core.trainers.superwords import train_superwords_reference
+    from bpe_core.trainers.training import (
+        LargestSize,
+        Watch,
+        check_config,
+        check_parity,
+        count,
+        largest_vocab_size,
+        learn_run,
+        train,
+        version,
+    )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

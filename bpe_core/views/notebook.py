@@ -19,8 +19,8 @@ from bpe_core.checks import counted, printable
 from bpe_core.comparison import Stretches
 from bpe_core.errors import ConfigError
 from bpe_core.pretokenizers import AllowedSpecial, check_text
-from bpe_core.runs import TrainingRun, find_opening_step, stop_sentence
 from bpe_core.tokenizer import Boundaries, Encoder, NamedEncoder, Tokenizer, boundaries
+from bpe_core.trainers import TrainingRun, find_opening_step, stop_sentence
 from bpe_core.types import Merge
 from bpe_core.view import (
     COMPONENTS,
@@ -127,7 +127,7 @@ def view_run(run: TrainingRun, step: int | None = None, words: str = "") -> View
 
     Of a long run, the race and the reasons are included only for the merges around the step.
 
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> view_run(train(["hug hugs"], vocab_size=259))
     <View of 2 merges>
     """
@@ -187,7 +187,7 @@ def draw_tokens(
 def draw_merges(run: TrainingRun) -> str:
     """Return a run's first merges as an HTML table.
 
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> draw_merges(train(["hug hugs"], vocab_size=259)).count("<tr>")
     3
     """
@@ -219,7 +219,7 @@ def summarize_tokenizer(tokenizer: Tokenizer) -> str:
 def summarize_run(run: TrainingRun) -> str:
     """Return a run's properties and first merges as an HTML table.
 
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> "It stopped because" in summarize_run(train(["hug hugs"], vocab_size=259))
     True
     """

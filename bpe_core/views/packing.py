@@ -19,9 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from bpe_core.comparison import Stretches
 from bpe_core.counting import NEVER
 from bpe_core.pretokenizers import check_text, get_pretokenizer
-from bpe_core.runs import TrainingRun, stop_sentence
 from bpe_core.tokenizer import Boundaries, Encoder, Tokenizer
-from bpe_core.trainers import GrowingVocabulary, split_symbols
+from bpe_core.trainers import GrowingVocabulary, TrainingRun, split_symbols, stop_sentence
 from bpe_core.types import Pair, TrainingConfig
 from bpe_core.unicode import code_points
 
@@ -253,7 +252,7 @@ def block_starts(run: TrainingRun) -> list[int]:
     merges join the most, so their blocks hold fewer merges.
 
     >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> from bpe_core.types import TrainingConfig
     >>> block_starts(train(Corpus.from_word_counts({"hug": 10}), TrainingConfig(258)))
     [0]
@@ -414,7 +413,7 @@ def pack_ribbon(tokenizer: Tokenizer, *documents: str) -> dict[str, object]:
 class LearningRibbon:
     """A ribbon of a text while a tokenizer that cuts it into `words` is learned.
 
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> run = train(["hug hugs"], vocab_size=258, special_tokens=())
     >>> ribbon = LearningRibbon(run.tokenizer.truncated(0), "hug hugs")
     >>> ribbon.join([(merge.left, merge.right, merge.id) for merge in run.merges])

@@ -21,16 +21,16 @@ from numpy.typing import NDArray
 from bpe_core.counting import count_pretokens
 from bpe_core.errors import ConfigError
 from bpe_core.kernels import BETWEEN
-from bpe_core.runs import count_ids
 from bpe_core.tokenizer import Tokenizer, find_own
+from bpe_core.trainers import count_ids
 from bpe_core.types import PretokenCounts, read_only
 from bpe_core.unicode import are_whole_characters
 from bpe_core.vocabulary.reachability import ShouldStop
 
 if TYPE_CHECKING:
     from bpe_core.corpus import Corpus
-    from bpe_core.runs import TrainingRun
     from bpe_core.tokenizer import Encoder
+    from bpe_core.trainers import TrainingRun
 
 
 _WORDS_BETWEEN_CHECKS = 4_096
@@ -127,7 +127,7 @@ def uses_in_run(run: TrainingRun) -> NDArray[np.int64]:
     Equal to `count_uses`, but read from the finished run without encoding anything.
 
     >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> from bpe_core.types import TrainingConfig
     >>> run = train(Corpus.from_word_counts({"hug": 3}), TrainingConfig(258, special_tokens=()))
     >>> uses = uses_in_run(run)
@@ -191,7 +191,7 @@ def find_residues(
     have no counts, as in files of other tools, are left out. Ids ascend.
 
     >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> from bpe_core.types import TrainingConfig
     >>> corpus = Corpus.from_word_counts({"hug": 99, "hub": 1})
     >>> run = train(corpus, TrainingConfig(258, special_tokens=()))
@@ -324,7 +324,7 @@ def added_in_run(run: TrainingRun, pruned: Pruned) -> int:
     Only words that contain a removed token are encoded again: no merge of the others was removed.
 
     >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> from bpe_core.types import TrainingConfig
     >>> from bpe_core.vocabulary import uses_in_run
     >>> corpus = Corpus.from_word_counts({"hug": 9, "pun": 1})

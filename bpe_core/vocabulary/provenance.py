@@ -14,8 +14,8 @@ from bpe_core.corpus import Corpus
 from bpe_core.counting import Layout
 from bpe_core.errors import InvalidTokenIdError
 from bpe_core.pretokenizers import align
-from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import Tokenizer
+from bpe_core.trainers import TrainingRun
 
 _MAX_LETTERS_AROUND = 110
 _MAX_WORDS = 5_000
@@ -83,7 +83,7 @@ def token_origin(run: TrainingRun, id: int, n_words: int = 8) -> TokenOrigin:
 
     Counts are exact for the training text. Raises `InvalidTokenIdError`.
 
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> from bpe_core.types import TrainingConfig
     >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5})
     >>> run = train(corpus, TrainingConfig(258, special_tokens=()))
@@ -139,7 +139,7 @@ def source_lines(run: TrainingRun, corpus: Corpus, id: int, n_lines: int = 6) ->
     document if there are several. The search stops after two million characters, and skips a
     longer document if its pre-tokenizer needs the whole of it.
 
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> from bpe_core.types import TrainingConfig
     >>> corpus = Corpus.from_text("a pug\\nhugs bugs")
     >>> run = train(corpus, TrainingConfig(257, special_tokens=()))

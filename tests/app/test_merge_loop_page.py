@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
-from bpe_core.runs import find_opening_step
+from bpe_core.trainers import find_opening_step
 from tests.app.pages import OpenApp, in_address, sent
 from tests.app.stored import store
 from ui.merge_loop import player_run

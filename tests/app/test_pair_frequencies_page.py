@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
 from bpe_core.adapting import extend
-from bpe_core.runs import PairLives, check_parts
+from bpe_core.trainers import PairLives, check_parts
 from tests.app.pages import OpenApp, in_address, metrics, page_text, press, unescaped_text, upload
 from tests.app.stored import store, store_hugs
 from tests.waiting import OfKind, wait_until

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.runs import train as train_run
+from bpe_core.trainers import train as train_run
 from tests.app.pages import (
     OpenApp,
     errors,

@@ -12,8 +12,8 @@ from streamlit.testing.v1.element_tree import Block, Button, Markdown, Radio
 
 import bpe_core as bpe
 from bpe_core.pretokenizers import SPACE_ADDING
-from bpe_core.runs import check_config, tokens_by_cut, training
-from bpe_core.runs import train as train_run
+from bpe_core.trainers import check_config, tokens_by_cut, training
+from bpe_core.trainers import train as train_run
 from tests.app.pages import OpenApp, in_address, page_text, sent
 from tests.app.training import amounts, choose, exact_size, train
 from tests.waiting import OfKind, wait_until

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import plotly.graph_objects as go
 
-from bpe_core.runs import SampleFigures
+from bpe_core.trainers import SampleFigures
 from ui.compare import comparison_charts as compare_charts
 from ui.compare.comparison_charts import kind_bars
 from ui.lab import sections as lab_charts

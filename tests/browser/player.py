@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from bpe_core.runs import TrainingRun
+from bpe_core.trainers import TrainingRun
 from bpe_core.views import own_words, pack_merges, pack_player
 from tests.browser.helpers import font_data, open_page
 from ui.merge_loop.player_run import replay_page

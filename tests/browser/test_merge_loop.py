@@ -7,9 +7,8 @@ import statistics
 import pytest
 from playwright.sync_api import Page, expect
 
-from bpe_core.runs import TrainingRun, find_opening_step
-from bpe_core.runs.history import CLOSE_RACE
-from bpe_core.trainers import encode_reference, split_symbols
+from bpe_core.trainers import TrainingRun, encode_reference, find_opening_step, split_symbols
+from bpe_core.trainers.history import CLOSE_RACE
 from tests.browser.conftest import ShowFigures
 from tests.browser.helpers import SLACK, go_to_address, wait_until_idle
 from tests.browser.player import Player

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import bpe_core as bpe
-from bpe_core.runs import TrainingRun
+from bpe_core.trainers import TrainingRun
 from bpe_core.types import Pair
 from tests.browser.helpers import download, go_to_address
 from tests.browser.player import Player, saved_replay

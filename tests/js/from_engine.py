@@ -21,8 +21,8 @@ import bpe_core as bpe
 from bpe_core.corpus import load_sample
 from bpe_core.formats import write_huggingface
 from bpe_core.kernels import compile_kernels
-from bpe_core.runs import stop_sentence
 from bpe_core.tokenizer import boundaries
+from bpe_core.trainers import stop_sentence
 from bpe_core.views import pack_merges, pack_player
 from static_site.engine_data import cut_names, engine_data, packed_tokenizer
 from tests.js.from_site import all_texts

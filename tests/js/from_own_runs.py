@@ -17,8 +17,8 @@ from typing import Any
 import bpe_core as bpe
 from bpe_core.corpus import Corpus, HeldOut, decode_text, load_sample
 from bpe_core.errors import BpeError
-from bpe_core.runs import by_heart_sentence, find_opening_step
 from bpe_core.tokenizer import gpt2
+from bpe_core.trainers import by_heart_sentence, find_opening_step
 from bpe_core.views import block_starts, pack_player, pack_ribbon
 from static_site.engine_data import engine_data
 from ui.compare.verdict import rival_rows

@@ -38,7 +38,7 @@ from bpe_core.formats.sentencepiece_model import (
     read_model,
     write_model,
 )
-from bpe_core.runs import spelled_by
+from bpe_core.trainers import spelled_by
 from tests.adapting_reference import remove_reference
 from tests.extending_reference import extend_for_terms
 

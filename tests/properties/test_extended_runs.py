@@ -14,8 +14,15 @@ from hypothesis import strategies as st
 import bpe_core as bpe
 from bpe_core.adapting import encode_word, extend
 from bpe_core.kernels import BETWEEN, MISSING
-from bpe_core.runs import PairLives, bytes_apart, reviving_tokens, vocab_size_after
-from bpe_core.trainers import apply_merge, choose_pair, count_pairs
+from bpe_core.trainers import (
+    PairLives,
+    apply_merge,
+    bytes_apart,
+    choose_pair,
+    count_pairs,
+    reviving_tokens,
+    vocab_size_after,
+)
 from bpe_core.types import Pair
 from bpe_core.vocabulary import count_uses, token_origin, uses_in_run
 from tests.extending import Case, cases

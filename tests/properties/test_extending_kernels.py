@@ -12,9 +12,16 @@ from hypothesis import given
 import bpe_core as bpe
 from bpe_core.counting import Layout, count_pretokens, lay_out, lay_out_encoded
 from bpe_core.kernels import compile_kernels
-from bpe_core.runs import lay_out_tokens, reviving_tokens
 from bpe_core.tokenizer import with_changes
-from bpe_core.trainers import ContinuedVocabulary, LearnedMerges, compiled, continued, incremental
+from bpe_core.trainers import (
+    ContinuedVocabulary,
+    LearnedMerges,
+    compiled,
+    continued,
+    incremental,
+    lay_out_tokens,
+    reviving_tokens,
+)
 from bpe_core.types import TieBreak
 from tests.extending import Case, cases
 

@@ -18,7 +18,7 @@ from bpe_core.counting import compiled as counting
 from bpe_core.kernels import word_cache
 from bpe_core.pretokenizers.special_tokens import IsolatingPretokenizer
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.training import train
+from bpe_core.trainers.training import train
 from bpe_core.tokenizer import compiled, compiled_tables
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.tables import TokenTable

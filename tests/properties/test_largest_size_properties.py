@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
 from bpe_core.counting import count_pretokens, seen_symbols
-from bpe_core.runs import LargestSize, largest_vocab_size
-from bpe_core.trainers import train_reference
+from bpe_core.trainers import LargestSize, largest_vocab_size, train_reference
 from tests.strategies import texts, training_configs, word_counts
 
 ENOUGH = 100_000

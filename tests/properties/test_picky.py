@@ -19,9 +19,8 @@ from bpe_core.cli.commands import main
 from bpe_core.counting import lay_out
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import dumps, loads, run_to_bytes
-from bpe_core.runs import PairLives
 from bpe_core.tokenizer import replace_all
-from bpe_core.trainers import GrowingVocabulary, train_picky_reference
+from bpe_core.trainers import GrowingVocabulary, PairLives, train_picky_reference
 from bpe_core.types import Format, Pair, PretokenCounts, TrainingConfig
 from bpe_core.vocabulary import audit, count_uses, find_unreachable
 from ui.vocabulary import CountedText, inspect_vocabulary

@@ -19,8 +19,9 @@ import bpe_core as bpe
 from bpe_core.adapting import continue_run
 from bpe_core.formats import dumps
 from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.runs import Continuation, Watch
 from bpe_core.trainers import (
+    Continuation,
+    Watch,
     compiled,
     fastest,
     indexing,

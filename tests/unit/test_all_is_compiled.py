@@ -25,7 +25,7 @@ from bpe_core.trainers.compiled import learn_merges
 from bpe_core.counting.word_row import lay_out_pretokens
 from bpe_core.pretokenizers.special_tokens import IsolatingPretokenizer
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
-from bpe_core.runs.training import train
+from bpe_core.trainers.training import train
 from bpe_core.types import TrainingConfig
 
 text = " ".join(f"{number:x} é日{number}" for number in range(30_000)) + "a" * 20_000

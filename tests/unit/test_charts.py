@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bpe_core.models import RowFigures
-from bpe_core.runs import ParityHistory
+from bpe_core.trainers import ParityHistory
 from tests.new_process import run_python
 from ui.look import (
     PALETTES,

@@ -107,7 +107,7 @@ import sys
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.kernels.compiling.choose import kernels_are_compiled
 from bpe_core.kernels.compiling.load import compiled_name, folder_to_write
-from bpe_core.runs.training import train
+from bpe_core.trainers.training import train
 from bpe_core.types import TrainingConfig
 from tests.kernels_alike import compare
 corpus = Corpus.from_text(" ".join(map(str, range(1_300_000))))
@@ -180,7 +180,7 @@ def test_a_process_whose_training_is_cancelled_exits_without_waiting_for_compile
 from itertools import count
 from bpe_core.kernels.compiling.choose import kernels_are_compiled
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.training import train
+from bpe_core.trainers.training import train
 from bpe_core.types import TrainingConfig
 corpus = Corpus.from_text(" ".join(map(str, range(1_300_000))))
 looks = count()  # the compilers have started by the sixth
@@ -302,7 +302,7 @@ def test_a_failing_compiler_is_reported_once_and_plain_python_takes_over(tmp_pat
 import sys
 from bpe_core.kernels.compiling import choose
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.runs.training import train
+from bpe_core.trainers.training import train
 from bpe_core.types import TrainingConfig
 def fail(folder):
     raise RuntimeError("LLVM is not what it was")

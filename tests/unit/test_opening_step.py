@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 import bpe_core as bpe
-from bpe_core.runs import find_opening_step
-from bpe_core.runs.history import CLOSE_RACE, has_letters
+from bpe_core.trainers import find_opening_step
+from bpe_core.trainers.history import CLOSE_RACE, has_letters
 from bpe_core.types import Base
 from tests.strategies import training_configs, word_counts
 from ui.storage import SAMPLE_RUN_ID, load_run

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.runs import PairLives
+from bpe_core.trainers import PairLives
 from bpe_core.types import PairCount
 from ui.look import PALETTES, Theme
 from ui.pair_frequencies import pair_life

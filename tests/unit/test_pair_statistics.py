@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.runs import (
+from bpe_core.trainers import (
     PairLife,
     PairLives,
     bytes_per_token_after,

@@ -10,7 +10,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
-from bpe_core.runs import tokens_by_cut
+from bpe_core.trainers import tokens_by_cut
 from ui.train.cuts import find_better
 from ui.train.presets import CUTS
 

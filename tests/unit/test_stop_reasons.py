@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import bpe_core as bpe
-from bpe_core.runs import by_heart_sentence, stop_sentence
+from bpe_core.trainers import by_heart_sentence, stop_sentence
 from ui.train.result_card import result_sentence
 
 CASES = [

@@ -196,7 +196,7 @@ def test_training_on_a_large_file_needs_little_memory(tmp_path: Path) -> None:
     code = f"""
 from benchmarks.peak_memory import peak_megabytes
 from bpe_core.corpus import stream_corpus
-from bpe_core.runs.training import train
+from bpe_core.trainers.training import train
 from bpe_core.types import TrainingConfig
 train(stream_corpus([{str(path.parent / "small.txt")!r}]), TrainingConfig(2_000))
 before = peak_megabytes()

@@ -7,8 +7,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.adapting import extend, merge_terms
-from bpe_core.runs import find_opening_step
-from bpe_core.trainers import reference
+from bpe_core.trainers import find_opening_step, reference
 from tests.extending import spell_in_base
 
 TEXT = (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bpe_core.counting import lay_out, lay_out_pretokens, word_row
 from bpe_core.kernels import MISSING
 from bpe_core.kernels.hashing import LONG, word_key, word_width
-from bpe_core.trainers import argsort_stable, sort_keys
+from bpe_core.trainers.pair_tables import argsort_stable, sort_keys
 from bpe_core.types import Base, PretokenCounts
 
 words_and_counts = st.dictionaries(

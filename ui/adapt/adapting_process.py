@@ -34,8 +34,8 @@ from bpe_core.comparison import IntervalWords
 from bpe_core.corpus import Corpus, WordCounts, load_sample, samples
 from bpe_core.formats import parse_term, term_to_dict
 from bpe_core.processes import Report
-from bpe_core.runs import TermCost, Watch, count
 from bpe_core.tokenizer import Tokenizer, extended
+from bpe_core.trainers import TermCost, Watch, count
 from bpe_core.vocabulary import keep_only
 from ui.storage import read_base, read_held_out
 from ui.work import Progress

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bpe_core.adapting import list_new_ids
 from bpe_core.comparison import read_terms
-from bpe_core.runs import TermCost
+from bpe_core.trainers import TermCost
 from ui.adapt.result_parts import base_name, training_tokens
 from ui.components import FigureRow, TermCell, TermRow, draw_term_table, figure_table
 from ui.corpus import area_to_address, start_area

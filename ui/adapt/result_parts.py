@@ -41,8 +41,8 @@ from bpe_core.formats import (
     is_sidecar,
     row_files,
 )
-from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import Tokenizer
+from bpe_core.trainers import TrainingRun
 from bpe_core.types import read_only
 from ui.adapt.adapting_process import HELD_OUT, general_titles, judged
 from ui.components import ChartPicture, FigureRow, figure_table

@@ -11,7 +11,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bpe_core.adapting import Removals
-from bpe_core.runs import steps_to_draw
+from bpe_core.trainers import steps_to_draw
 from ui.adapt import in_background as work
 from ui.adapt.adapting_process import Removable, judged, max_removed
 from ui.adapt.in_background import ShrinkResult

@@ -28,8 +28,8 @@ from bpe_core.comparison import (
     TokenSaving,
 )
 from bpe_core.corpus import MAX_BYTES_IN_MEMORY, Corpus, ParallelText
-from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import Encoder, find_own
+from bpe_core.trainers import TrainingRun
 from ui.compare.wording import HELD_OUT, OWN
 from ui.corpus import ask_for_files, leave_text_address, text_field
 from ui.host import cached

@@ -12,7 +12,7 @@ import streamlit as st
 from bpe_core.comparison import LanguageCosts, ScriptMerges, TokenizerMetrics
 from bpe_core.corpus import ParallelText, parallel_texts
 from bpe_core.errors import BpeError
-from bpe_core.runs import steps_to_draw
+from bpe_core.trainers import steps_to_draw
 from ui.compare import comparison_charts
 from ui.compare.compared import (
     NEEDS_WHOLE,

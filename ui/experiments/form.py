@@ -11,8 +11,8 @@ import streamlit as st
 from bpe_core.comparison import numbered
 from bpe_core.errors import BpeError
 from bpe_core.experiments import ALPHABETS
-from bpe_core.runs import check_config
 from bpe_core.tokenizer import Tokenizer
+from bpe_core.trainers import check_config
 from bpe_core.types import TrainingConfig
 from ui.corpus import ChosenCorpus, choose_corpus, fill_corpus_once
 from ui.experiments.results import draw_results

@@ -15,7 +15,7 @@ from bpe_core.experiments import Progress as RowsDone
 from bpe_core.experiments import Training, experiment
 from bpe_core.files import Entry, write_whole
 from bpe_core.processes import Report
-from bpe_core.runs import TrainingRun
+from bpe_core.trainers import TrainingRun
 from ui.storage import (
     Trained,
     in_memory_run,

@@ -11,9 +11,8 @@ import streamlit as st
 from bpe_core.comparison import ScriptMerges, relative_costs
 from bpe_core.corpus import Corpus, ParallelText, parallel_texts
 from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.runs import train
 from bpe_core.tokenizer import Tokenizer, gpt2
-from bpe_core.trainers import split_symbols
+from bpe_core.trainers import split_symbols, train
 from bpe_core.types import TrainingConfig
 from bpe_core.unicode import CUT_CHARACTERS, NO_LETTERS, token_script
 from ui.components import Question, SymbolRow, Tile, Tiles, draw_symbol_rows

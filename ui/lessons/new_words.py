@@ -10,9 +10,8 @@ import streamlit as st
 
 from bpe_core.adapting import ReferenceCorpus, encode_word, extend, extend_reference
 from bpe_core.corpus import Corpus
-from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import gpt2
-from bpe_core.trainers import count_words
+from bpe_core.trainers import TrainingRun, count_words
 from bpe_core.views import token_for_browser
 from ui.components import Option, Question, SymbolRow, Tile, Tiles, draw_symbol_rows
 from ui.lessons import parts

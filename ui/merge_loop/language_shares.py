@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from bpe_core.runs import ParityHistory, steps_to_draw
+from bpe_core.trainers import ParityHistory, steps_to_draw
 from ui.look import (
     CONFIG,
     PALETTES,

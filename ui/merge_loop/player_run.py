@@ -14,8 +14,8 @@ from pathlib import Path
 
 from bpe_core.comparison import Usage
 from bpe_core.errors import BpeError
-from bpe_core.runs import times
 from bpe_core.tokenizer import gpt2
+from bpe_core.trainers import times
 from bpe_core.views import (
     PLAYER_STYLES,
     block_starts,

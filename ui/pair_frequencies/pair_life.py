@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.runs import PairLife, SampleFigures, TrainingRun, times
+from bpe_core.trainers import PairLife, SampleFigures, TrainingRun, times
 from bpe_core.types import Pair, PairCount
 from ui.components import ChartPicture
 from ui.look import (
@@ -204,7 +204,7 @@ def pair_name(run: TrainingRun, pair: Pair) -> str:
     """Return a pair as the labels of its two symbols, the left one on the left in any script.
 
     >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> from bpe_core.types import TrainingConfig
     >>> pair_name(train(Corpus.from_text("a b"), TrainingConfig(257)), (221, 66))
     '␣ + b'

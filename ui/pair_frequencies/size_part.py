@@ -21,14 +21,14 @@ from bpe_core.comparison import (
     embedding_rows,
 )
 from bpe_core.corpus import Corpus
-from bpe_core.runs import (
+from bpe_core.tokenizer import gpt2
+from bpe_core.trainers import (
     SampleFigures,
     bytes_per_token_after,
     check_parts,
     enough_merges,
     further_gain,
 )
-from bpe_core.tokenizer import gpt2
 from ui.components import ChartPicture, FigureRow, figure_table
 from ui.corpus import ReadUploads, ask_for_files
 from ui.host import cached, fragment

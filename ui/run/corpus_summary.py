@@ -18,7 +18,7 @@ from bpe_core.corpus import (
 from bpe_core.counting import choose_characters, count_corpus
 from bpe_core.errors import BpeError
 from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.runs import LargestSize, largest_vocab_size
+from bpe_core.trainers import LargestSize, largest_vocab_size
 from bpe_core.types import Base, Characters, PretokenCounts, TrainingConfig
 from ui.host import cached
 from ui.storage import divide, load_uploaded, upload_held_out

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bpe_core.adapting import list_new_ids
 from bpe_core.comparison import embedding_rows
-from bpe_core.runs import (
+from bpe_core.trainers import (
     PairLife,
     PairLives,
     PairMatrix,

@@ -39,8 +39,8 @@ from bpe_core.formats import (
     tokenizer_from_dict,
     tokenizer_to_dict,
 )
-from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import Tokenizer
+from bpe_core.trainers import TrainingRun
 from bpe_core.vocabulary import MAX_SEARCHED
 from ui.host import cached, server_cache
 from ui.look import RunName

@@ -18,8 +18,8 @@ from bpe_core.chat import ChatTemplate
 from bpe_core.comparison import numbered
 from bpe_core.errors import BpeError, ConfigError, FormatError
 from bpe_core.formats import CATALOGUE, HubName, build_tokenizer, is_sidecar, read_description
-from bpe_core.runs import TrainingRun
 from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, gpt2
+from bpe_core.trainers import TrainingRun
 from ui.host import cached
 from ui.look import plain_text
 from ui.shell import counted_as_kept, workspace

@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.corpus import Corpus
 from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
-from bpe_core.runs import tokens_by_cut
+from bpe_core.trainers import tokens_by_cut
 from bpe_core.types import TrainingConfig
 from ui.components import pretoken_strip
 from ui.corpus import ChosenCorpus

@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bpe_core.corpus import Corpus
 from bpe_core.errors import BpeError, ConfigError
 from bpe_core.formats import read_config
-from bpe_core.runs import LargestSize, TrainingRun, check_config
+from bpe_core.trainers import LargestSize, TrainingRun, check_config
 from bpe_core.types import Characters, TrainingConfig
 from ui.corpus import (
     ChosenCorpus,

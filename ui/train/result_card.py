@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.runs import TrainingRun, by_heart_sentence, stop_sentence, times
+from bpe_core.trainers import TrainingRun, by_heart_sentence, stop_sentence, times
 from ui.components import ChartPicture, draw_chart_pictures
 from ui.look import CONFIG, charts, counted, file_stem, plain_markdown
 from ui.run import draw_run_ribbons, offer_downloads, run_curves, show_composition

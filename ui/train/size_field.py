@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bpe_core.corpus import Corpus
-from bpe_core.runs import LargestSize, times
+from bpe_core.trainers import LargestSize, times
 from bpe_core.types import Base, TrainingConfig
 from ui.look import counted, tooltip
 from ui.run import corpus_summary

@@ -18,8 +18,8 @@ from bpe_core.corpus import Corpus
 from bpe_core.errors import BpeError, ConfigError, NotKeptError, ProcessError, UnforeseenError
 from bpe_core.files import Entry, Store
 from bpe_core.processes import GB, Limits, Report, call
-from bpe_core.runs import TrainingRun, train
 from bpe_core.tokenizer import Tokenizer
+from bpe_core.trainers import TrainingRun, train
 from bpe_core.types import TrainingConfig, TrainingProgress
 from bpe_core.views import learning_ribbon, ribbon_text
 from ui.host import Code, event, log_unforeseen, settings, short_id

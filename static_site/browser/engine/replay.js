@@ -1,4 +1,4 @@
-// The messages that the merge player plays, of a run that was learned here: what `runs/trace.py` and
+// The messages that the merge player plays, of a run that was learned here: what `trainers/trace.py` and
 // `views/packing.py` do for the app. The merges are learned again by the kernels of training, from an index of all
 // pairs, and before each the counts are looked at.
 

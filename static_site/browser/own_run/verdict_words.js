@@ -1,5 +1,5 @@
 // The verdict on a tokenizer that was trained here, in the app's words: `ui/compare/wording.py` and
-// `runs/statistics.py`; with an interval over documents, if enough of them were held out whole.
+// `trainers/statistics.py`; with an interval over documents, if enough of them were held out whole.
 
 import { counted, grouped, times } from "../../../ui/components/shared/numbers.js";
 import { stopSentence } from "./replaying.js";

@@ -46,9 +46,10 @@ from numpy.typing import NDArray
 
 from bpe_core.counting import NEVER
 from bpe_core.errors import ConfigError, OutOfRangeError
-from bpe_core.runs.run import TrainingRun
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.trainers import BITS, PickyState, argsort_stable, sum_runs, unpack_pair
+from bpe_core.trainers.pair_tables import BITS, argsort_stable, sum_runs, unpack_pair
+from bpe_core.trainers.picky import PickyState
+from bpe_core.trainers.run import TrainingRun
 from bpe_core.types import MergeTrace, Pair, read_only
 from bpe_core.unicode import is_letter
 
@@ -79,7 +80,7 @@ def count_changes(run: TrainingRun) -> tuple[NDArray[np.int64], NDArray[np.int64
     n_steps 1 + the number of merges. Raises ConfigError if the codes would not fit into 64 bits.
 
     >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> from bpe_core.types import TrainingConfig
     >>> config = TrainingConfig(4, base="characters", special_tokens=())
     >>> run = train(Corpus.from_word_counts({"aab": 5, "ab": 1}), config)
@@ -342,7 +343,7 @@ class PairLives:
     """Every count of every pair over a whole run, indexed once so that each life is found quickly.
 
     >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> from bpe_core.types import TrainingConfig
     >>> config = TrainingConfig(6, base="characters", alphabet="seen", special_tokens=())
     >>> run = train(Corpus.from_word_counts({"hug": 10, "ugg": 5}), config)
@@ -472,7 +473,7 @@ def find_opening_step(run: TrainingRun) -> int:
     whose merges may join words begins where the borders between words open, at 0.
 
     >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> from bpe_core.types import TrainingConfig
     >>> corpus = Corpus.from_word_counts({"--": 9, "ab": 8, "cd": 4, "ef": 4})
     >>> find_opening_step(train(corpus, TrainingConfig(260, special_tokens=())))
@@ -499,7 +500,7 @@ def is_close(trace: MergeTrace) -> NDArray[np.bool_]:
     The trace must hold at least the two most frequent pairs of each merge.
 
     >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> from bpe_core.types import TrainingConfig
     >>> corpus = Corpus.from_word_counts({"ab": 100, "cd": 95, "ef": 90, "gh": 90, "ij": 85})
     >>> run = train(corpus, TrainingConfig(261, special_tokens=()))

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.counting import Layout
-from bpe_core.trainers import (
+from bpe_core.trainers.continued import AllowedPairs
+from bpe_core.trainers.pair_tables import (
     BITS,
     RIGHT,
-    AllowedPairs,
     Entry,
     PairQueue,
     PairTable,

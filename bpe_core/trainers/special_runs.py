@@ -18,7 +18,8 @@ from bpe_core.comparison import gini
 from bpe_core.counting import NEVER, Layout, at_step
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.tokenizer import Tokenizer, with_changes
-from bpe_core.trainers import TOGETHER, LearnedMerges
+from bpe_core.trainers.incremental import LearnedMerges
+from bpe_core.trainers.parity import TOGETHER
 from bpe_core.types import Merge, read_only
 from bpe_core.unicode import to_printable
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.errors import ConfigError
-from bpe_core.runs.run import TrainingRun, count_ids
-from bpe_core.runs.training import train
+from bpe_core.trainers.run import TrainingRun, count_ids
+from bpe_core.trainers.training import train
 from bpe_core.types import TrainingConfig, TrainingProgress
 
 N_HALVINGS: Final = 6

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from bpe_core.checks import counted
 from bpe_core.errors import ConfigError, OutOfRangeError
-from bpe_core.runs.run import TrainingRun
+from bpe_core.trainers.run import TrainingRun
 from bpe_core.types import Merge, Pair, StopReason
 
 if TYPE_CHECKING:
-    from bpe_core.runs.run import TrainingRun
+    from bpe_core.trainers.run import TrainingRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def vocab_size_after(run: TrainingRun) -> NDArray[np.int64]:
     A merge that makes an older token again adds nothing, and a removal takes one away.
 
     >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> from bpe_core.types import TrainingConfig
     >>> run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=260))
     >>> vocab_size_after(run).tolist()
@@ -262,7 +262,7 @@ def stop_sentence(run: TrainingRun) -> str:
     """Return the reason why training stopped, as a sentence.
 
     >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> from bpe_core.types import TrainingConfig
     >>> stop_sentence(train(Corpus.from_text("hug hug"), TrainingConfig(300)))
     'It stopped because no pair was left to merge.'
@@ -282,7 +282,7 @@ def stop_sentence(run: TrainingRun) -> str:
 def count_once(run: TrainingRun) -> int:
     """Return how many merges join a pair that occurred only once.
 
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> count_once(train(["hug hugs"], vocab_size=300))
     2
     """
@@ -295,7 +295,7 @@ def by_heart_sentence(run: TrainingRun, gap: float | None) -> str:
     `gap` is how much better its bytes per token are on that text than on held-out text, such as
     0.5; None without held-out text.
 
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> run = train(["hug hugs"], vocab_size=300)
     >>> by_heart_sentence(run, 0.5)
     'Learned by heart: a token spells 50% more of the training text than of held-out text, and 2 \

@@ -34,7 +34,13 @@ from bpe_core.errors import OutOfRangeError, VocabularyTooSmallError
 from bpe_core.extras import to_frame
 from bpe_core.kernels import MISSING, use_kernels
 from bpe_core.lazy import from_above
-from bpe_core.runs.special_runs import (
+from bpe_core.tokenizer import Tokenizer
+from bpe_core.trainers.continued import AllowedPairs, ForbiddenPairs
+from bpe_core.trainers.incremental import MergeState
+from bpe_core.trainers.pair_rules import find_rule
+from bpe_core.trainers.pair_tables import BITS, PairTable, pair_table
+from bpe_core.trainers.picky import PickyState, joined_by
+from bpe_core.trainers.special_runs import (
     Continuation,
     ParityHistory,
     TermCost,
@@ -42,19 +48,7 @@ from bpe_core.runs.special_runs import (
     reviving_tokens,
     spelled_by,
 )
-from bpe_core.runs.trace import join_traces, trace_merges
-from bpe_core.tokenizer import Tokenizer
-from bpe_core.trainers import (
-    BITS,
-    AllowedPairs,
-    ForbiddenPairs,
-    MergeState,
-    PairTable,
-    PickyState,
-    find_rule,
-    joined_by,
-    pair_table,
-)
+from bpe_core.trainers.trace import join_traces, trace_merges
 from bpe_core.types import (
     Immutable,
     Merge,
@@ -276,7 +270,7 @@ class TrainingRun(Immutable):
     A run may continue an existing tokenizer, its `base`. The symbols that such a run starts from
     are the base's tokens, and its merges and steps are those after the base's.
 
-    >>> from bpe_core.runs import train
+    >>> from bpe_core.trainers import train
     >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5})
     >>> run = train(corpus, TrainingConfig(258, special_tokens=()))
     >>> [(run.tokenizer.vocab[merge.id], merge.count) for merge in run.merges]
@@ -371,7 +365,7 @@ class TrainingRun(Immutable):
         The first column names the tokenizer by its fingerprint, for frames of several runs. A
         parity-aware run also has a column for the language that picked the merge.
 
-        >>> from bpe_core.runs import train
+        >>> from bpe_core.trainers import train
         >>> run = train(["hug hugs"], vocab_size=259)
         >>> run.to_frame()[["token", "count", "tokens_after"]].values.tolist()
         [[b'hu', 2, 6], [b'hug', 2, 4]]
@@ -400,7 +394,7 @@ class TrainingRun(Immutable):
         run, `ConfigError` for more than 200 characters of words, and `InvalidTextError` for a lone
         surrogate.
 
-        >>> from bpe_core.runs import train
+        >>> from bpe_core.trainers import train
         >>> train(["hug hugs"], vocab_size=259).player(words="hug")
         <View of 2 merges>
         """
@@ -510,7 +504,7 @@ class TrainingRun(Immutable):
 
         Raises `OutOfRangeError` if the run does not have that many merges.
 
-        >>> from bpe_core.runs import train
+        >>> from bpe_core.trainers import train
         >>> run = train(Corpus.from_text("hug hugs"), TrainingConfig(259, special_tokens=()))
         >>> run.truncated(1) == run.tokenizer.truncated(1)
         True
@@ -577,7 +571,7 @@ class TrainingRun(Immutable):
         would be longer than `max_token_bytes` are left out. Raises `OutOfRangeError` for a
         step outside the run.
 
-        >>> from bpe_core.runs import train
+        >>> from bpe_core.trainers import train
         >>> corpus = Corpus.from_word_counts({"hug": 10, "ugg": 5})
         >>> run = train(corpus, TrainingConfig(258, base="characters", special_tokens=()))
         >>> run.pair_counts(0)
@@ -591,7 +585,7 @@ class TrainingRun(Immutable):
         The pair that a term or a language chose comes first, too, whatever its count. Raises
         `OutOfRangeError` for a step outside the run, and `ConfigError` for a negative k.
 
-        >>> from bpe_core.runs import train
+        >>> from bpe_core.trainers import train
         >>> corpus = Corpus.from_word_counts({"hug": 10, "gum": 10})
         >>> run = train(corpus, TrainingConfig(6, base="characters", special_tokens=()))
         >>> [(left, right, count) for left, right, count in run.top_pairs(0, 2)]
@@ -610,7 +604,7 @@ class TrainingRun(Immutable):
 
         Raises `OutOfRangeError` for a step outside the run.
 
-        >>> from bpe_core.runs import train
+        >>> from bpe_core.trainers import train
         >>> run = train(Corpus.from_word_counts({"aaa": 2}), TrainingConfig(257, special_tokens=()))
         >>> run.layout_at(0).ids.tolist(), run.layout_at(1).ids.tolist()
         ([-1, 64, 64, 64, -1], [-1, 256, 64, -1])
@@ -621,7 +615,7 @@ class TrainingRun(Immutable):
     def joined_before(self, step: int) -> NDArray[np.int32]:
         """Return int32[n_slots]: `joined_at` as it was before merge `step`, if tokens were removed.
 
-        >>> from bpe_core.runs import train
+        >>> from bpe_core.trainers import train
         >>> run = train(["hugs hugs hugs hug"], vocab_size=260, picky=0.7)
         >>> [int((run.joined_before(step) < step).sum()) for step in (2, 3, 4)]
         [6, 6, 7]
@@ -631,7 +625,7 @@ class TrainingRun(Immutable):
     def removed_after(self, n_merges: int) -> tuple[int, ...]:
         """Return the ids of the tokens that were removed right after the first `n_merges` merges.
 
-        >>> from bpe_core.runs import train
+        >>> from bpe_core.trainers import train
         >>> run = train(["hugs hugs hugs hug"], vocab_size=260, picky=0.7)
         >>> [[run.tokenizer.vocab[id] for id in run.removed_after(n)] for n in (2, 3)]
         [[b'hu'], [b'hug']]
@@ -647,7 +641,7 @@ class TrainingRun(Immutable):
         that rose and fell. Raises `OutOfRangeError` for a range outside the
         run.
 
-        >>> from bpe_core.runs import train
+        >>> from bpe_core.trainers import train
         >>> run = train(Corpus.from_word_counts({"aaa": 2}), TrainingConfig(257, special_tokens=()))
         >>> trace = run.trace(0, 1, k=1)
         >>> trace.top_count.tolist(), trace.n_overlapping.tolist()
@@ -687,7 +681,7 @@ class TrainingRun(Immutable):
         `CancelledError` once `should_stop`, called at intervals, returns True, and `CorpusError`
         for anything but a `Corpus` or a list of texts.
 
-        >>> from bpe_core.runs import train
+        >>> from bpe_core.trainers import train
         >>> run = train(Corpus.from_word_counts({"hug": 1}), TrainingConfig(258, special_tokens=()))
         >>> run.tokens_after_on(Corpus.from_text("hug hugs")).tolist()
         [8, 6, 4]

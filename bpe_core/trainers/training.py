@@ -37,17 +37,14 @@ from bpe_core.kernels import (
 )
 from bpe_core.lazy import from_above
 from bpe_core.pretokenizers import check_text, compile_pattern, get_pretokenizer
-from bpe_core.runs.run import RunOrigin, TrainingRun
-from bpe_core.runs.special_runs import Continuation, MergeTerms
 from bpe_core.tokenizer import Tokenizer, TokenTable
-from bpe_core.trainers import (
-    ContinuedVocabulary,
-    GrowingVocabulary,
-    LearnedMerges,
-    learn_merges,
-    text_bytes,
-    vetoed_patterns,
-)
+from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.trainers.continued import ContinuedVocabulary
+from bpe_core.trainers.fastest import learn_merges, text_bytes
+from bpe_core.trainers.incremental import LearnedMerges
+from bpe_core.trainers.pair_rules import vetoed_patterns
+from bpe_core.trainers.run import RunOrigin, TrainingRun
+from bpe_core.trainers.special_runs import Continuation, MergeTerms
 from bpe_core.types import (
     Characters,
     PretokenCounts,
