@@ -84,13 +84,19 @@ if TYPE_CHECKING:
     from bpe_core.models import FittedRows, Undertrained, fit_rows, undertrained
     from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
     from bpe_core.tokenizer import Encoder, Tokenizer, UnstableEnd, encode_by, gpt2, unstable_end
-    from bpe_core.trainers import SampleFigures, TermCost, TrainingRun, sample_check, train
+    from bpe_core.trainers import (
+        MergeTrace,
+        PairCount,
+        SampleFigures,
+        TermCost,
+        TrainingRun,
+        sample_check,
+        train,
+    )
     from bpe_core.types import (
         Characters,
         Explanation,
         Merge,
-        MergeTrace,
-        PairCount,
         Segment,
         TrainingConfig,
         TrainingProgress,

@@ -49,6 +49,15 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
+def times(n: int) -> str:
+    """Return a number of times in words.
+
+    >>> times(1), times(2), times(1_200)
+    ('once', 'twice', '1,200 times')
+    """
+    return {1: "once", 2: "twice"}.get(n, f"{n:,} times")
+
+
 def is_a(value: object, *kinds: type) -> bool:
     """Return True if a value has one of these types, without narrowing it for type checkers.
 

@@ -11,7 +11,6 @@ from typing import (
     Any,
     ClassVar,
     Literal,
-    NamedTuple,
     Self,
     TypedDict,
     TypeGuard,
@@ -91,49 +90,6 @@ class Merge:
     def pair(self) -> Pair:
         """The two ids that this merge joins."""
         return self.left, self.right
-
-
-class _CountedPair(NamedTuple):
-    left: int
-    right: int
-    # Hides tuple.count, which is of no use for three numbers.
-    count: int  # pyright: ignore[reportIncompatibleMethodOverride]
-
-
-class PairCount(_CountedPair):
-    """A pair of ids and its count, as a tuple of three, which also records ties.
-
-    It equals any tuple of the same three numbers, tied or not.
-
-    >>> pair = PairCount(108, 97, 1379, tied=True)
-    >>> left, right, count = pair
-    >>> count, pair == (108, 97, 1379)
-    (1379, True)
-    >>> pair
-    PairCount(left=108, right=97, count=1379, tied=True)
-    """
-
-    _tied: bool = False
-
-    def __new__(cls, left: int, right: int, count: int, *, tied: bool = False) -> PairCount:
-        """Make a pair with its count."""
-        pair = super().__new__(cls, left, right, count)
-        pair._tied = tied
-        return pair
-
-    @property
-    def tied(self) -> bool:
-        """True for each pair, the winner included, that shares the highest count with another.
-
-        >>> PairCount(108, 97, 1379).tied
-        False
-        """
-        return self._tied
-
-    def __repr__(self) -> str:
-        return (
-            f"PairCount(left={self.left}, right={self.right}, count={self.count}, tied={self.tied})"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -565,62 +521,3 @@ class TrainingProgress:
     None if it does not wait."""
     new_merges: tuple[tuple[int, int, int], ...] = ()
     """(left, right, new id) of each merge since the last report."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MergeTrace:
-    """The state of training before each merge from start to stop - 1, with one row for each merge.
-
-    Pairs that tie have separate rows. Ids and indices are int32, counts int64; -1 fills the columns
-    that a row does not need.
-    """
-
-    start: int
-    stop: int
-    top_left: NDArray[np.int32]
-    """int32[n, k]: left ids of the k most frequent pairs, the winner first; a pair that was merged
-    for a term comes first whatever its count."""
-    top_right: NDArray[np.int32]
-    top_count: NDArray[np.int64]
-    n_pairs: NDArray[np.int64]
-    """int64[n]: how many distinct pairs occur."""
-    n_tied: NDArray[np.int64]
-    """int64[n]: how many of them share the winner's count, the winner included; 1 if the winner was
-    merged for a term rather than for its count."""
-    next_count: NDArray[np.int64]
-    """int64[n]: the highest count below the winner's; 0 if there is none."""
-    tied_left: NDArray[np.int32]
-    """int32[t]: left ids of the pairs that tie for first place, ordered by the tie rule. The ties
-    of a step are those with tied_from <= step < tied_until; a sole winner has none."""
-    tied_right: NDArray[np.int32]
-    tied_from: NDArray[np.int32]
-    tied_until: NDArray[np.int32]
-    n_overlapping: NDArray[np.int64]
-    """int64[n]: counted occurrences that cannot merge: they share a symbol with one that does."""
-    n_words: NDArray[np.int64]
-    """int64[n]: how many distinct pre-tokens the merge changes."""
-    touched: NDArray[np.int32]
-    """int32[n, m]: those with the most occurrences of the pair, as indices into the pre-tokens."""
-    touched_given: NDArray[np.int64]
-    """int64[n, m]: how many occurrences that merge are in each of them."""
-    risen_left: NDArray[np.int32]
-    """int32[n, r]: pairs whose count the merge raises, most first."""
-    risen_right: NDArray[np.int32]
-    risen_by: NDArray[np.int64]
-    fallen_left: NDArray[np.int32]
-    """int32[n, r]: pairs other than the winner whose count the merge lowers, most first."""
-    fallen_right: NDArray[np.int32]
-    fallen_by: NDArray[np.int64]
-    """int64[n, r]: by how much, as a positive number."""
-
-    __hash__: ClassVar[None]  # pyright: ignore[reportIncompatibleMethodOverride]
-
-    def __eq__(self, other: object) -> bool:
-        # A dataclass's own `==` would raise, because arrays compare element by element.
-        if not isinstance(other, MergeTrace):
-            return NotImplemented
-        names = [field.name for field in fields(self)]
-        return all(_same(getattr(self, name), getattr(other, name)) for name in names)
-
-    def __repr__(self) -> str:
-        return f"<MergeTrace of merges {self.start} to {self.stop}>"

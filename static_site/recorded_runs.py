@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bpe_core.corpus import load_sample
-from bpe_core.trainers import TrainingRun, find_opening_step, train
+from bpe_core.trainers import TrainingRun, train
 from bpe_core.types import TrainingConfig
 from bpe_core.views import first_bytes, pack_merges, pack_player, pack_ribbon
 
@@ -46,6 +46,6 @@ def stored_run(recorded: RecordedRun, run: TrainingRun) -> list[bytes]:
     beginning = first_bytes(load_sample(recorded.id).documents[0], _RIBBON_BYTES)
     end = {"ribbon": pack_ribbon(run.tokenizer, beginning)}
     return [
-        pack_player(run, player=player, opening=find_opening_step(run), starts=[0], end=end),
+        pack_player(run, player=player, opening=run.opening_step, starts=[0], end=end),
         pack_merges(run, 0, len(run.merges), player=player),
     ]

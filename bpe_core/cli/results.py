@@ -42,8 +42,6 @@ def report_run(run: TrainingRun, held_out: Corpus | None) -> int | None:
 
     Return the tokens of the held-out text.
     """
-    from bpe_core.trainers import by_heart_sentence
-
     n_tokens = int(run.tokens_after[-1])
     characters = "" if run.continues is None else _count_characters(run.continues.characters)
     parts = [
@@ -59,7 +57,7 @@ def report_run(run: TrainingRun, held_out: Corpus | None) -> int | None:
     gap = None
     if held_out is not None and n_held_out and n_tokens:
         gap = run.corpus_bytes / n_tokens / (held_out.n_bytes / n_held_out) - 1
-    if sentence := by_heart_sentence(run, gap):
+    if sentence := run.by_heart_sentence(gap):
         remedy = " --min-frequency 2 leaves these merges out." if "once" in sentence else ""
         click.echo(f"{sentence}{remedy}", err=True)
     return n_held_out
@@ -77,12 +75,10 @@ def _count_characters(added: Sequence[int]) -> str:
 
 def describe_run(run: TrainingRun) -> dict[str, Any]:
     """Return the figures of a run as JSON values."""
-    from bpe_core.trainers import count_once
-
     return {
         "vocab_size": run.tokenizer.vocab_size,
         "n_merges": len(run.merges),
-        "n_merges_once": count_once(run),
+        "n_merges_once": run.n_merges_once,
         "stop_reason": run.stop_reason,
         "elapsed_seconds": run.elapsed_seconds,
         "fingerprint": run.tokenizer.fingerprint,

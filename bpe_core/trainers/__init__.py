@@ -13,7 +13,8 @@ training with its forbidden pairs, and `pair_tables` counts the pairs before the
 `training` has a corpus counted and its merges learned, and returns a `run`, whose `pair_counts`
 gives the counts at any step and which counts the tokens of a text after each merge. `special_runs`
 has what only a run that continues a base has, or only a parity-aware one. `history` has the counts
-of pairs at all steps, `statistics` figures of the whole run, and `trace` describes single merges.
+of pairs at all steps, `statistics` the figures of a run that are drawn, and `trace` describes
+single merges.
 """
 
 from typing import TYPE_CHECKING
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
     from bpe_core.trainers.base_vocabulary import GrowingVocabulary, split_symbols
     from bpe_core.trainers.continued import ContinuedVocabulary
     from bpe_core.trainers.fastest import learn_parity
-    from bpe_core.trainers.history import PairLife, PairLives, find_opening_step
+    from bpe_core.trainers.history import PairLife, PairLives
     from bpe_core.trainers.incremental import LearnedMerges
     from bpe_core.trainers.pair_rules import find_rule, is_superword, vetoed_texts
-    from bpe_core.trainers.pair_tables import BITS
+    from bpe_core.trainers.pair_tables import BITS, PairCount
     from bpe_core.trainers.parity import (
         TOGETHER,
         LearnedParity,
@@ -66,25 +67,9 @@ if TYPE_CHECKING:
         spell_in_bytes,
         spelled_by,
     )
-    from bpe_core.trainers.statistics import (
-        PairMatrix,
-        RankFrequency,
-        by_heart_sentence,
-        bytes_per_token_after,
-        corners,
-        count_once,
-        elbow,
-        enough_merges,
-        further_gain,
-        next_merges,
-        pair_matrix,
-        rank_frequency,
-        steps_to_draw,
-        stop_sentence,
-        times,
-        vocab_size_after,
-    )
+    from bpe_core.trainers.statistics import PairPicture, RunCurves, steps_to_draw
     from bpe_core.trainers.superwords import train_superwords_reference
+    from bpe_core.trainers.trace import MergeTrace
     from bpe_core.trainers.training import (
         LargestSize,
         Watch,

@@ -1,11 +1,9 @@
-"""The history of a run: each pair's count and rank at every step, and the step worth opening it at.
+"""The history of a run: each pair's count and rank at every step.
 
 Nothing is replayed. The changes of all counts (`count_changes`) become pieces, each a range of
 steps during which a pair's count stays the same (`PairLives`). A pair's counts are its own pieces;
 its rank at a step is 1 + the number of pieces with a higher count at that step, and for a whole
-life they are counted in one pass over all pieces (`PairLives._n_pairs_with`). `find_opening_step`
-finds a merge whose pair won narrowly, so that the choice can be seen: the most frequent pairs of a
-text are often white space, or win by a wide margin.
+life they are counted in one pass over all pieces (`PairLives._n_pairs_with`).
 
 How the changes are found: two symbols meet at a boundary between two slots. A run stores the rank
 of the merge that joined each slot to the one before it (`word_row`), which determines how long
@@ -39,22 +37,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.counting import NEVER
 from bpe_core.errors import ConfigError, OutOfRangeError
-from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers.pair_tables import BITS, argsort_stable, sum_runs, unpack_pair
 from bpe_core.trainers.picky import PickyState
 from bpe_core.trainers.run import TrainingRun
-from bpe_core.types import MergeTrace, Pair, read_only
-from bpe_core.unicode import is_letter
+from bpe_core.types import Pair, read_only
 
 # Sorting takes about 300 bytes per slot, so a row is processed in parts, cut between words.
 _SLOTS_AT_ONCE = 1 << 20
+_MAX_CORNERS = 1_500
 
 
 class _Meetings(NamedTuple):
@@ -319,6 +316,31 @@ class PairLife:
         return (int(there[0]), int(there[-1])) if len(there) else None
 
     @property
+    def drawn_counts(self) -> NDArray[np.int64]:
+        """int64[n]: the steps at which the curve of counts is drawn."""
+        return self._corners(self.counts)
+
+    @property
+    def drawn_ranks(self) -> NDArray[np.int64]:
+        """int64[n]: the steps at which the curve of ranks is drawn."""
+        return self._corners(self.ranks)
+
+    def _corners(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return both ends of the life and where the curve changes; at most 1,500 of these.
+
+        >>> ones = np.ones(8, np.int64)
+        >>> PairLife(np.array([0, 5, 5, 5, 4, 4, 2, 2]), ones, ones).drawn_counts.tolist()
+        [1, 4, 6, 7]
+        """
+        first, last = self.span or (0, 0)
+        curve = values[first : last + 1]
+        changes = np.flatnonzero(curve[1:] != curve[:-1]) + 1
+        places = np.unique(np.concatenate([changes, [0, len(curve) - 1]]).astype(np.int64))
+        if len(places) > _MAX_CORNERS:
+            places = places[np.linspace(0, len(places) - 1, _MAX_CORNERS).astype(np.int64)]
+        return first + places
+
+    @property
     def rank_swing(self) -> float:
         """How far the rank both rises and falls, in doublings; 0 if it only does one of them.
 
@@ -454,89 +476,3 @@ def _falling_parts(counts: NDArray[np.int64]) -> list[tuple[int, int]]:
     for begin, end in zip(rises.tolist(), ends.tolist(), strict=True):
         parts.append((begin, begin + int(np.count_nonzero(counts[begin:end]))))
     return parts
-
-
-CLOSE_RACE: Final = 0.95
-"""A race is close if the runner-up occurs at least this often, as a share of the winner's count."""
-_MAX_SEARCHED: Final = 1_000
-"""Merges searched from the first merge of letters on; in natural text one of the first 20 is
-close."""
-_SEARCHED_FIRST: Final = 16
-_FACTOR: Final = 4
-
-
-def find_opening_step(run: TrainingRun) -> int:
-    """Return the step before the first merge of letters with a tie or a close race.
-
-    The runner-up must also be a pair of letters. If there is no such merge within 1,000 merges of
-    the first merge of letters, return the step before that one; without merges of letters, 0. A run
-    whose merges may join words begins where the borders between words open, at 0.
-
-    >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.trainers import train
-    >>> from bpe_core.types import TrainingConfig
-    >>> corpus = Corpus.from_word_counts({"--": 9, "ab": 8, "cd": 4, "ef": 4})
-    >>> find_opening_step(train(corpus, TrainingConfig(260, special_tokens=())))
-    2
-    """
-    if run.config.superwords_from is not None:
-        return 0
-    learned = run.merges[run.n_chosen :]  # earlier ones did not win a race
-    first = next((merge.rank for merge in learned if has_letters(run.tokenizer, merge.pair)), None)
-    if first is None:
-        first = learned[0].rank if learned else 0
-    for trace in _traces(run, first):
-        for place in np.flatnonzero(is_close(trace)).tolist():
-            runner_up = int(trace.top_left[place, 1]), int(trace.top_right[place, 1])
-            winner = run.merges[trace.start + place].pair
-            if has_letters(run.tokenizer, winner) and has_letters(run.tokenizer, runner_up):
-                return trace.start + place
-    return first
-
-
-def is_close(trace: MergeTrace) -> NDArray[np.bool_]:
-    """Return bool[n]: which merges of a trace won by a tie or in a close race.
-
-    The trace must hold at least the two most frequent pairs of each merge.
-
-    >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.trainers import train
-    >>> from bpe_core.types import TrainingConfig
-    >>> corpus = Corpus.from_word_counts({"ab": 100, "cd": 95, "ef": 90, "gh": 90, "ij": 85})
-    >>> run = train(corpus, TrainingConfig(261, special_tokens=()))
-    >>> is_close(run.trace(0, 5, k=2)).tolist()
-    [True, False, True, False, False]
-    """
-    winner, runner_up = trace.top_count[:, 0], trace.top_count[:, 1]
-    return (runner_up > 0) & (runner_up >= CLOSE_RACE * winner)
-
-
-def has_letters(tokenizer: Tokenizer, pair: Pair) -> bool:
-    """Return True if both tokens of a pair consist of whole letters and marks only.
-
-    An end-of-word marker at the end of a token is ignored.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> ids = [gpt2().encode(text)[0] for text in ("in", " the", "g")]
-    >>> has_letters(gpt2(), (ids[0], ids[2])), has_letters(gpt2(), (ids[0], ids[1]))
-    (True, False)
-    """
-    return all(_is_letters(tokenizer, id) for id in pair)
-
-
-def _is_letters(tokenizer: Tokenizer, id: int) -> bool:
-    try:
-        text = tokenizer.table.content[id].decode()
-    except UnicodeDecodeError:
-        return False
-    return text != "" and all(map(is_letter, text))
-
-
-def _traces(run: TrainingRun, start: int) -> Iterator[MergeTrace]:
-    """Trace the merges from `start` on, in growing parts: the search usually ends in the first."""
-    stop = min(start + _MAX_SEARCHED, len(run.merges))
-    size = _SEARCHED_FIRST
-    while start < stop:
-        end = min(start + size, stop)
-        yield run.trace(start, end, k=2, n_touched=0, n_changes=0)
-        start, size = end, size * _FACTOR

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush, heapreplace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.counting import Layout
 from bpe_core.trainers.continued import AllowedPairs
-from bpe_core.types import Pair, PairCount, TieBreak
+from bpe_core.types import Pair, TieBreak
 
 BITS = 32
 """Fast code stores a pair as one int, `left << BITS | right`, which sorts as the pair does."""
@@ -26,6 +27,49 @@ _FEW_CODES = 4096  # below this, packing takes longer than it saves
 
 Entry = tuple[int, int, int]
 """The sort key of a pair: minus its count, its first slot (0 unless "first-seen"), its key."""
+
+
+class _CountedPair(NamedTuple):
+    left: int
+    right: int
+    # Hides tuple.count, which is of no use for three numbers.
+    count: int  # pyright: ignore[reportIncompatibleMethodOverride]
+
+
+class PairCount(_CountedPair):
+    """A pair of ids and its count, as a tuple of three, which also records ties.
+
+    It equals any tuple of the same three numbers, tied or not.
+
+    >>> pair = PairCount(108, 97, 1379, tied=True)
+    >>> left, right, count = pair
+    >>> count, pair == (108, 97, 1379)
+    (1379, True)
+    >>> pair
+    PairCount(left=108, right=97, count=1379, tied=True)
+    """
+
+    _tied: bool = False
+
+    def __new__(cls, left: int, right: int, count: int, *, tied: bool = False) -> PairCount:
+        """Make a pair with its count."""
+        pair = super().__new__(cls, left, right, count)
+        pair._tied = tied
+        return pair
+
+    @property
+    def tied(self) -> bool:
+        """True for each pair, the winner included, that shares the highest count with another.
+
+        >>> PairCount(108, 97, 1379).tied
+        False
+        """
+        return self._tied
+
+    def __repr__(self) -> str:
+        return (
+            f"PairCount(left={self.left}, right={self.right}, count={self.count}, tied={self.tied})"
+        )
 
 
 class PairQueue:

@@ -15,12 +15,12 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.checks import check_whole, counted
+from bpe_core.checks import check_whole, counted, times
 from bpe_core.corpus import Corpus, Split, TrainedOn, to_corpus
 from bpe_core.counting import (
     NEVER,
@@ -38,7 +38,7 @@ from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers.continued import AllowedPairs, ForbiddenPairs
 from bpe_core.trainers.incremental import MergeState
 from bpe_core.trainers.pair_rules import find_rule
-from bpe_core.trainers.pair_tables import BITS, PairTable, pair_table
+from bpe_core.trainers.pair_tables import BITS, PairCount, PairTable, pair_table
 from bpe_core.trainers.picky import PickyState, joined_by
 from bpe_core.trainers.special_runs import (
     Continuation,
@@ -48,13 +48,21 @@ from bpe_core.trainers.special_runs import (
     reviving_tokens,
     spelled_by,
 )
-from bpe_core.trainers.trace import join_traces, trace_merges
+from bpe_core.trainers.statistics import (
+    PairPicture,
+    RunCurves,
+    bytes_per_token,
+    elbow,
+    merges_that_save,
+    pair_matrix,
+    rank_frequency,
+    steps_to_draw,
+)
+from bpe_core.trainers.trace import MergeTrace, has_letters, is_close, join_traces, trace_merges
 from bpe_core.types import (
     Immutable,
     Merge,
-    MergeTrace,
     Pair,
-    PairCount,
     PretokenCounts,
     StopReason,
     TrainingConfig,
@@ -62,6 +70,15 @@ from bpe_core.types import (
 )
 
 _MERGES_BETWEEN_LOOKS = 64
+MIN_GAP: Final = 0.25
+"""A text of 100 KB has half of this against held-out text of its kind, and one of 10 KB three times
+as much if it is learned to the end: see the table in docs/decide.md."""
+MIN_SHARE_ONCE: Final = 0.25
+_MAX_SEARCHED: Final = 1_000
+"""Merges searched for a close race from the first merge of letters on; in natural text one of the
+first 20 is close."""
+_SEARCHED_FIRST: Final = 16
+_FACTOR: Final = 4
 
 
 def tokens_on(
@@ -562,7 +579,187 @@ class TrainingRun(Immutable):
             stop_reason="vocab-size",
         )
 
+    # Figures of the whole run
+
+    @property
+    def vocab_size_after(self) -> NDArray[np.int64]:
+        """int64[n_merges + 1]: the vocabulary size after each merge.
+
+        A merge that makes an older token again adds nothing, and a removal takes one away.
+
+        >>> from bpe_core.trainers import train
+        >>> train(["hug hugs"], vocab_size=260).vocab_size_after.tolist()
+        [257, 258, 259, 260]
+        """
+        if self.base is not None:
+            known = set(self.base.vocab)
+        else:
+            known = self.tokenizer.vocab.keys() - self.tokenizer.table.parts.keys()
+        sizes = [len(known)]
+        for n_merges, merge in enumerate(self.merges, start=1):
+            known.add(merge.id)
+            known.difference_update(self.removed_after(n_merges))
+            sizes.append(len(known))
+        return read_only(np.array(sizes, dtype=np.int64))
+
+    def curves(
+        self, held_out_bytes: int = 0, held_out_tokens: NDArray[np.int64] | None = None
+    ) -> RunCurves:
+        """Return the figures after each merge, to be drawn.
+
+        `held_out_tokens` are the tokens of a text of `held_out_bytes` bytes that training has not
+        seen, after each number of merges, as `tokens_after_on` returns them.
+
+        >>> from bpe_core.trainers import train
+        >>> curves = train(["hug hugs"], vocab_size=260).curves()
+        >>> curves.vocab_size.tolist(), curves.training.round(2).tolist(), curves.elbow
+        ([257, 258, 259, 260], [1.0, 1.33, 2.0, 2.67], 2)
+        """
+        n_merges = len(self.merges)
+        if held_out_tokens is not None and not held_out_tokens[0]:
+            held_out_tokens = None
+        held_out = held_out_tokens
+        return RunCurves(
+            vocab_size=self.vocab_size_after,
+            training=bytes_per_token(self.corpus_bytes, self.tokens_after),
+            held_out=None if held_out is None else bytes_per_token(held_out_bytes, held_out),
+            winner_counts=read_only(np.array([merge.count for merge in self.merges], np.int64)),
+            elbow=elbow(self.tokens_after),
+            enough_merges=merges_that_save(self.tokens_after if held_out is None else held_out),
+            drawn=read_only(steps_to_draw(n_merges)),
+            drawn_winners=read_only(steps_to_draw(n_merges - 1)),
+        )
+
+    @property
+    def stop_sentence(self) -> str:
+        """The reason why training stopped, as a sentence.
+
+        >>> from bpe_core.trainers import train
+        >>> train(["hug hug"], vocab_size=300).stop_sentence
+        'It stopped because no pair was left to merge.'
+        """
+        longest = self.config.max_token_bytes
+        limit = "" if longest is None else f" into a token of at most {counted(longest, 'byte')}"
+        reasons: dict[StopReason, str] = {
+            "vocab-size": "It stopped because the vocabulary reached "
+            f"{self.tokenizer.vocab_size:,}.",
+            "no-pairs": f"It stopped because no pair was left to merge{limit}.",
+            "min-frequency": "It stopped because no pair occurs "
+            f"{times(self.config.min_frequency)} any longer.",
+            "cancelled": "It was cancelled.",
+        }
+        return reasons[self.stop_reason]
+
+    @property
+    def n_merges_once(self) -> int:
+        """How many merges join a pair that occurred only once.
+
+        >>> from bpe_core.trainers import train
+        >>> train(["hug hugs"], vocab_size=300).n_merges_once
+        2
+        """
+        return sum(merge.count == 1 for merge in self.merges)
+
+    def by_heart_sentence(self, gap: float | None) -> str:
+        """Return a sentence if the run fits its own text far better than new text; else "".
+
+        `gap` is how much better its bytes per token are on that text than on held-out text, such as
+        0.5; None without held-out text.
+
+        >>> from bpe_core.trainers import train
+        >>> run = train(["hug hugs"], vocab_size=300)
+        >>> run.by_heart_sentence(0.5)
+        'Learned by heart: a token spells 50% more of the training text than of held-out text, and \
+2 of 4 merges join a pair that occurred only once. Train on more text, or to fewer tokens.'
+        >>> run.by_heart_sentence(0.1)
+        ''
+        """
+        fits = "" if gap is None or gap < MIN_GAP else f"spells {gap:.0%} more of the training text"
+        n_once, n = self.n_merges_once, len(self.merges)
+        once = ""
+        if n_once and n_once >= MIN_SHARE_ONCE * n:
+            once = f"{n_once:,} of {n:,} merges join a pair that occurred only once"
+        if gap is None and once:
+            found = f"Learned by heart: {once}."
+        elif fits and once:
+            found = f"Learned by heart: a token {fits} than of held-out text, and {once}."
+        elif fits:
+            found = (
+                f"A token {fits} than of held-out text: that was learned by heart in part, or the "
+                "held-out text is of another kind."
+            )
+        else:
+            return ""
+        return f"{found} Train on more text, or to fewer tokens."
+
+    @cached_property
+    def opening_step(self) -> int:
+        """The step before the first merge of letters with a tie or a close race.
+
+        A player opens there, so that the choice can be seen: the most frequent pairs of a text are
+        often white space, or win by a wide margin. The runner-up must also be a pair of letters. If
+        there is no such merge within 1,000 merges of the first merge of letters, the step before
+        that one; without merges of letters, 0. A run whose merges may join words begins where the
+        borders between words open, at 0.
+
+        >>> from bpe_core.trainers import train
+        >>> corpus = Corpus.from_word_counts({"--": 9, "ab": 8, "cd": 4, "ef": 4})
+        >>> train(corpus, TrainingConfig(260, special_tokens=())).opening_step
+        2
+        """
+        if self.config.superwords_from is not None:
+            return 0
+        learned = self.merges[self.n_chosen :]  # earlier ones did not win a race
+        of_letters = (merge.rank for merge in learned if has_letters(self.tokenizer, merge.pair))
+        first = next(of_letters, learned[0].rank if learned else 0)
+        start, size = first, _SEARCHED_FIRST
+        stop = min(start + _MAX_SEARCHED, len(self.merges))
+        while start < stop:  # in growing parts: the search usually ends in the first
+            end = min(start + size, stop)
+            trace = self.trace(start, end, k=2, n_touched=0, n_changes=0)
+            for place in np.flatnonzero(is_close(trace)).tolist():
+                runner_up = int(trace.top_left[place, 1]), int(trace.top_right[place, 1])
+                pairs = self.merges[start + place].pair, runner_up
+                if all(has_letters(self.tokenizer, pair) for pair in pairs):
+                    return start + place
+            start, size = end, size * _FACTOR
+        return first
+
     # The state at any step
+
+    def next_merges(self, step: int = 0) -> dict[Pair, int]:
+        """Map each pair that is merged at rank `step` or later to the rank of its next merge.
+
+        >>> from bpe_core.trainers import train
+        >>> train(["hug hugs"], vocab_size=259).next_merges(1)
+        {(257, 71): 1}
+        """
+        ranks = range(len(self.merges) - 1, step - 1, -1)
+        return {self.merges[rank].pair: rank for rank in ranks}
+
+    def picture_pairs(self, step: int, n_listed: int, n_symbols: int = 12) -> PairPicture:
+        """Return the pairs before merge `step`, to be drawn: `n_listed` of them are listed.
+
+        The table of neighbours has `n_symbols` rows and columns.
+
+        >>> from bpe_core.trainers import train
+        >>> picture = train(["hug hugs"], vocab_size=259).picture_pairs(0, 2, 3)
+        >>> picture.top[0], picture.next_cell, picture.curve.n_once
+        (PairCount(left=72, right=85, count=2, tied=True), (0, 1), 2)
+        """
+        later, counts = self.next_merges(step), self.pair_counts(step)
+        top = tuple(self.top_pairs(step, n_listed))
+        listed = [(left, right) for left, right, _ in top]
+        first = listed[0] if listed else None
+        matrix = pair_matrix(counts, n_symbols, including=first)
+        return PairPicture(
+            step=step,
+            top=top,
+            merged_at={pair: later[pair] for pair in listed if pair in later},
+            matrix=matrix,
+            next_cell=None if first is None else matrix.find_cell(first),
+            curve=rank_frequency(counts),
+        )
 
     def pair_counts(self, step: int) -> dict[Pair, int]:
         """Return the count of every pair before merge `step`, in order of first occurrence.

@@ -1,22 +1,17 @@
-"""Statistics of a run: pairs by rank and by neighbour, bytes per token, sizes, why it stopped."""
+"""Figures of a run, as records: curves over merges; pairs at a step, by rank and neighbour."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bpe_core.checks import counted
 from bpe_core.errors import ConfigError, OutOfRangeError
-from bpe_core.trainers.run import TrainingRun
-from bpe_core.types import Merge, Pair, StopReason
-
-if TYPE_CHECKING:
-    from bpe_core.trainers.run import TrainingRun
+from bpe_core.trainers.pair_tables import PairCount
+from bpe_core.types import Pair, read_only
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +49,66 @@ class RankFrequency:
     n_pairs: int
     n_once: int
     """The number of pairs that occur exactly once."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairPicture:
+    """The pairs of a run after `step` merges."""
+
+    step: int
+    top: tuple[PairCount, ...]
+    """The most frequent pairs; the one that merges next comes first."""
+    merged_at: Mapping[Pair, int]
+    """The rank of the merge of each of these pairs, without those that never merge."""
+    matrix: PairMatrix
+    next_cell: tuple[int, int] | None
+    """The row and column of the first pair in the matrix; None if there is no pair."""
+    curve: RankFrequency
+
+
+@dataclass(frozen=True, slots=True)
+class RunCurves:
+    """The figures of a run after each merge: arrays of n_merges + 1, read-only."""
+
+    vocab_size: NDArray[np.int64]
+    training: NDArray[np.float64]
+    """float64[n_merges + 1]: bytes per token of the training text."""
+    held_out: NDArray[np.float64] | None
+    """The same for text that training has not seen; None without tokens of one."""
+    winner_counts: NDArray[np.int64]
+    """int64[n_merges]: the number of occurrences of the pair that each merge joined."""
+    elbow: int | None
+    """The number of merges at which the curve of corpus tokens bends; None if it does not."""
+    enough_merges: int
+    """The fewest merges that save 95% of the tokens that all save, on the held-out text if any."""
+    drawn: NDArray[np.int64]
+    """int64[n]: the steps at which curves are drawn."""
+    drawn_winners: NDArray[np.int64]
+    """int64[m]: the ranks at which the curve of winners is drawn."""
+
+    @property
+    def gap(self) -> float | None:
+        """How much better the bytes per token are on the training text than on held-out text.
+
+        None without held-out text; 0.5 if a token spells 50% more of the training text.
+        """
+        return None if self.held_out is None else self.training[-1] / self.held_out[-1] - 1
+
+    def further_gain(self, n_merges: int, further: int = 1_000) -> tuple[int, float]:
+        """Return a number of merges beyond `n_merges`, and the bytes per token gained by them.
+
+        The number is `further`, or less if the run ends sooner; the gain is on the held-out text,
+        if there is any.
+
+        >>> from bpe_core.trainers import train
+        >>> train(["aaaa"], vocab_size=259).curves().further_gain(0)
+        (2, 3.0)
+        """
+        curve = self.training if self.held_out is None else self.held_out
+        if not 0 <= n_merges < len(curve):
+            raise OutOfRangeError(f"Expected n_merges from 0 to {len(curve) - 1}, got {n_merges}.")
+        end = min(n_merges + further, len(curve) - 1)
+        return end - n_merges, float(curve[end] - curve[n_merges])
 
 
 def pair_matrix(
@@ -120,45 +175,6 @@ def rank_frequency(pair_counts: Mapping[Pair, int]) -> RankFrequency:
     )
 
 
-def bytes_per_token_after(n_bytes: int, tokens_after: ArrayLike) -> NDArray[np.float64]:
-    """Return float64[n_merges + 1]: bytes per token of a corpus after each merge.
-
-    A value is nan if the corpus has no token.
-
-    >>> bytes_per_token_after(12, [12, 8, 6]).tolist()
-    [1.0, 1.5, 2.0]
-    """
-    tokens = np.asarray(tokens_after, dtype=np.float64)
-    ratios = np.full(tokens.shape, np.nan)
-    np.divide(float(n_bytes), tokens, out=ratios, where=tokens > 0)
-    return ratios
-
-
-def vocab_size_after(run: TrainingRun) -> NDArray[np.int64]:
-    """Return int64[n_merges + 1]: the vocabulary size after each merge.
-
-    A merge that makes an older token again adds nothing, and a removal takes one away.
-
-    >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.trainers import train
-    >>> from bpe_core.types import TrainingConfig
-    >>> run = train(Corpus.from_text("hug hugs"), TrainingConfig(vocab_size=260))
-    >>> vocab_size_after(run).tolist()
-    [257, 258, 259, 260]
-    """
-    tokenizer = run.tokenizer
-    if run.base is not None:
-        known = set(run.base.vocab)
-    else:
-        known = tokenizer.vocab.keys() - tokenizer.table.parts.keys()
-    sizes = [len(known)]
-    for n_merges, merge in enumerate(run.merges, start=1):
-        known.add(merge.id)
-        known.difference_update(run.removed_after(n_merges))
-        sizes.append(len(known))
-    return np.array(sizes, dtype=np.int64)
-
-
 def steps_to_draw(n_merges: int, most: int = 800) -> NDArray[np.int64]:
     """Choose the steps at which to draw a curve over a run: int64[n], ascending.
 
@@ -176,23 +192,6 @@ def steps_to_draw(n_merges: int, most: int = 800) -> NDArray[np.int64]:
     evenly = np.linspace(0, n_merges, most // 2)
     by_ratio = np.geomspace(1, n_merges, most - most // 2)
     return np.unique(np.rint(np.concatenate([evenly, by_ratio])).astype(np.int64))
-
-
-def corners(values: ArrayLike, most: int = 1_500) -> NDArray[np.int64]:
-    """Choose the points that draw a step curve: int64[n], ascending.
-
-    These are both ends and the points where the curve changes, or if there are too many, `most`
-    of them, evenly spread.
-
-    >>> corners([5, 5, 5, 4, 4, 2, 2]).tolist()
-    [0, 3, 5, 6]
-    """
-    curve = np.asarray(values)
-    changes = np.flatnonzero(curve[1:] != curve[:-1]) + 1
-    places = np.unique(np.concatenate([changes, [0, max(len(curve) - 1, 0)]]).astype(np.int64))
-    if len(places) > most:
-        places = places[np.linspace(0, len(places) - 1, most).astype(np.int64)]
-    return places
 
 
 def elbow(values: ArrayLike) -> int | None:
@@ -214,118 +213,26 @@ def elbow(values: ArrayLike) -> int | None:
     return int(np.argmax(np.abs(height - along)))
 
 
-def next_merges(merges: Sequence[Merge], start: int = 0) -> dict[Pair, int]:
-    """Map each pair that is merged at rank `start` or later to the rank of its next merge.
+def bytes_per_token(n_bytes: int, tokens: ArrayLike) -> NDArray[np.float64]:
+    """Return bytes per token for each number of tokens of a text, nan for none; read-only.
 
-    >>> merges = [Merge(0, 32, 116, 256), Merge(1, 104, 101, 257)]
-    >>> next_merges(merges, start=1)
-    {(104, 101): 1}
+    >>> bytes_per_token(12, [12, 8, 6]).tolist()
+    [1.0, 1.5, 2.0]
     """
-    return {merges[rank].pair: rank for rank in range(len(merges) - 1, start - 1, -1)}
+    numbers = np.asarray(tokens, dtype=np.float64)
+    ratios = np.full(numbers.shape, np.nan)
+    np.divide(float(n_bytes), numbers, out=ratios, where=numbers > 0)
+    return read_only(ratios)
 
 
-def further_gain(values: ArrayLike, n_merges: int, further: int = 1_000) -> tuple[int, float]:
-    """Return a number of further merges, and how much a curve gains over them.
-
-    The number is `further`, or less if the run ends sooner.
-
-    >>> further_gain([1.0, 1.5, 2.0], 1, further=1_000)
-    (1, 0.5)
-    """
-    curve = np.asarray(values, dtype=np.float64)
-    if not 0 <= n_merges < len(curve):
-        raise OutOfRangeError(f"Expected n_merges from 0 to {len(curve) - 1}, got {n_merges}.")
-    end = min(n_merges + further, len(curve) - 1)
-    return end - n_merges, float(curve[end] - curve[n_merges])
-
-
-def enough_merges(tokens_after: ArrayLike, share: float = 0.95) -> int:
+def merges_that_save(tokens_after: ArrayLike, share: float = 0.95) -> int:
     """Return the fewest merges that save a share of the tokens that the whole run saves on a text.
 
     `tokens_after` is the tokens of the text after each number of merges, from none.
 
-    >>> enough_merges([100, 60, 40, 35, 32, 30])
+    >>> merges_that_save([100, 60, 40, 35, 32, 30])
     4
     """
     saved = np.asarray(tokens_after, dtype=np.int64)
     saved = saved[0] - saved
     return int(np.argmax(saved >= share * saved.max()))
-
-
-MIN_GAP: Final = 0.25
-"""A text of 100 KB has half of this against held-out text of its kind, and one of 10 KB three times
-as much if it is learned to the end: see the table in docs/decide.md."""
-MIN_SHARE_ONCE: Final = 0.25
-
-
-def stop_sentence(run: TrainingRun) -> str:
-    """Return the reason why training stopped, as a sentence.
-
-    >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.trainers import train
-    >>> from bpe_core.types import TrainingConfig
-    >>> stop_sentence(train(Corpus.from_text("hug hug"), TrainingConfig(300)))
-    'It stopped because no pair was left to merge.'
-    """
-    longest = run.config.max_token_bytes
-    limit = "" if longest is None else f" into a token of at most {counted(longest, 'byte')}"
-    reasons: dict[StopReason, str] = {
-        "vocab-size": f"It stopped because the vocabulary reached {run.tokenizer.vocab_size:,}.",
-        "no-pairs": f"It stopped because no pair was left to merge{limit}.",
-        "min-frequency": "It stopped because no pair occurs "
-        f"{times(run.config.min_frequency)} any longer.",
-        "cancelled": "It was cancelled.",
-    }
-    return reasons[run.stop_reason]
-
-
-def count_once(run: TrainingRun) -> int:
-    """Return how many merges join a pair that occurred only once.
-
-    >>> from bpe_core.trainers import train
-    >>> count_once(train(["hug hugs"], vocab_size=300))
-    2
-    """
-    return sum(merge.count == 1 for merge in run.merges)
-
-
-def by_heart_sentence(run: TrainingRun, gap: float | None) -> str:
-    """Return a sentence on a run that fits its own text far better than new text; may be empty.
-
-    `gap` is how much better its bytes per token are on that text than on held-out text, such as
-    0.5; None without held-out text.
-
-    >>> from bpe_core.trainers import train
-    >>> run = train(["hug hugs"], vocab_size=300)
-    >>> by_heart_sentence(run, 0.5)
-    'Learned by heart: a token spells 50% more of the training text than of held-out text, and 2 \
-of 4 merges join a pair that occurred only once. Train on more text, or to fewer tokens.'
-    >>> by_heart_sentence(run, 0.1)
-    ''
-    """
-    fits = "" if gap is None or gap < MIN_GAP else f"spells {gap:.0%} more of the training text"
-    n_once, n = count_once(run), len(run.merges)
-    once = ""
-    if n_once and n_once >= MIN_SHARE_ONCE * n:
-        once = f"{n_once:,} of {n:,} merges join a pair that occurred only once"
-    if gap is None and once:
-        found = f"Learned by heart: {once}."
-    elif fits and once:
-        found = f"Learned by heart: a token {fits} than of held-out text, and {once}."
-    elif fits:
-        found = (
-            f"A token {fits} than of held-out text: that was learned by heart in part, or the "
-            "held-out text is of another kind."
-        )
-    else:
-        return ""
-    return f"{found} Train on more text, or to fewer tokens."
-
-
-def times(n: int) -> str:
-    """Return a number of times in words.
-
-    >>> times(1), times(2), times(1_200)
-    ('once', 'twice', '1,200 times')
-    """
-    return {1: "once", 2: "twice"}.get(n, f"{n:,} times")

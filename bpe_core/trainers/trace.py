@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.counting import Layout
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers.continued import AllowedPairs
 from bpe_core.trainers.pair_tables import (
     BITS,
@@ -26,7 +28,8 @@ from bpe_core.trainers.pair_tables import (
     sum_runs,
     unpack_pair,
 )
-from bpe_core.types import Merge, MergeTrace, TieBreak
+from bpe_core.types import Merge, Pair, TieBreak
+from bpe_core.unicode import is_letter
 
 Integers = NDArray[np.int64]
 _PAIRS_AT_A_TIME = 4096
@@ -35,6 +38,65 @@ _CLOSE_COUNTS = 256
 _FEW_COUNTS = 100
 """Fewer counts than this are tallied faster one by one than with NumPy."""
 _AFTER_ALL_PAIRS = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MergeTrace:
+    """The state of training before each merge from start to stop - 1, with one row for each merge.
+
+    Pairs that tie have separate rows. Ids and indices are int32, counts int64; -1 fills the columns
+    that a row does not need.
+    """
+
+    start: int
+    stop: int
+    top_left: NDArray[np.int32]
+    """int32[n, k]: left ids of the k most frequent pairs, the winner first; a pair that was merged
+    for a term comes first whatever its count."""
+    top_right: NDArray[np.int32]
+    top_count: NDArray[np.int64]
+    n_pairs: NDArray[np.int64]
+    """int64[n]: how many distinct pairs occur."""
+    n_tied: NDArray[np.int64]
+    """int64[n]: how many of them share the winner's count, the winner included; 1 if the winner was
+    merged for a term rather than for its count."""
+    next_count: NDArray[np.int64]
+    """int64[n]: the highest count below the winner's; 0 if there is none."""
+    tied_left: NDArray[np.int32]
+    """int32[t]: left ids of the pairs that tie for first place, ordered by the tie rule. The ties
+    of a step are those with tied_from <= step < tied_until; a sole winner has none."""
+    tied_right: NDArray[np.int32]
+    tied_from: NDArray[np.int32]
+    tied_until: NDArray[np.int32]
+    n_overlapping: NDArray[np.int64]
+    """int64[n]: counted occurrences that cannot merge: they share a symbol with one that does."""
+    n_words: NDArray[np.int64]
+    """int64[n]: how many distinct pre-tokens the merge changes."""
+    touched: NDArray[np.int32]
+    """int32[n, m]: those with the most occurrences of the pair, as indices into the pre-tokens."""
+    touched_given: NDArray[np.int64]
+    """int64[n, m]: how many occurrences that merge are in each of them."""
+    risen_left: NDArray[np.int32]
+    """int32[n, r]: pairs whose count the merge raises, most first."""
+    risen_right: NDArray[np.int32]
+    risen_by: NDArray[np.int64]
+    fallen_left: NDArray[np.int32]
+    """int32[n, r]: pairs other than the winner whose count the merge lowers, most first."""
+    fallen_right: NDArray[np.int32]
+    fallen_by: NDArray[np.int64]
+    """int64[n, r]: by how much, as a positive number."""
+
+    __hash__: ClassVar[None]  # pyright: ignore[reportIncompatibleMethodOverride]
+
+    def __eq__(self, other: object) -> bool:
+        # A dataclass's own `==` would raise, because arrays compare element by element.
+        if not isinstance(other, MergeTrace):
+            return NotImplemented
+        names = [field.name for field in fields(self)]
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+
+    def __repr__(self) -> str:
+        return f"<MergeTrace of merges {self.start} to {self.stop}>"
 
 
 def trace_merges(
@@ -407,3 +469,45 @@ class _Row:
         fits = (left >= 0) & (right >= 0)
         fits[fits] = self._allowed.mask(left[fits], right[fits])
         return starts[fits], left[fits] << BITS | right[fits]
+
+
+CLOSE_RACE: Final = 0.95
+"""A race is close if the runner-up occurs at least this often, as a share of the winner's count."""
+
+
+def is_close(trace: MergeTrace) -> NDArray[np.bool_]:
+    """Return bool[n]: which merges of a trace won by a tie or in a close race.
+
+    The trace must hold at least the two most frequent pairs of each merge.
+
+    >>> from bpe_core.corpus import Corpus
+    >>> from bpe_core.trainers import train
+    >>> from bpe_core.types import TrainingConfig
+    >>> corpus = Corpus.from_word_counts({"ab": 100, "cd": 95, "ef": 90, "gh": 90, "ij": 85})
+    >>> run = train(corpus, TrainingConfig(261, special_tokens=()))
+    >>> is_close(run.trace(0, 5, k=2)).tolist()
+    [True, False, True, False, False]
+    """
+    winner, runner_up = trace.top_count[:, 0], trace.top_count[:, 1]
+    return (runner_up > 0) & (runner_up >= CLOSE_RACE * winner)
+
+
+def has_letters(tokenizer: Tokenizer, pair: Pair) -> bool:
+    """Return True if both tokens of a pair consist of whole letters and marks only.
+
+    An end-of-word marker at the end of a token is ignored.
+
+    >>> from bpe_core.tokenizer import gpt2
+    >>> ids = [gpt2().encode(text)[0] for text in ("in", " the", "g")]
+    >>> has_letters(gpt2(), (ids[0], ids[2])), has_letters(gpt2(), (ids[0], ids[1]))
+    (True, False)
+    """
+    return all(_is_letters(tokenizer, id) for id in pair)
+
+
+def _is_letters(tokenizer: Tokenizer, id: int) -> bool:
+    try:
+        text = tokenizer.table.content[id].decode()
+    except UnicodeDecodeError:
+        return False
+    return text != "" and all(map(is_letter, text))

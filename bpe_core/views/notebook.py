@@ -20,7 +20,7 @@ from bpe_core.comparison import Stretches
 from bpe_core.errors import ConfigError
 from bpe_core.pretokenizers import AllowedSpecial, check_text
 from bpe_core.tokenizer import Boundaries, Encoder, NamedEncoder, Tokenizer, boundaries
-from bpe_core.trainers import TrainingRun, find_opening_step, stop_sentence
+from bpe_core.trainers import TrainingRun
 from bpe_core.types import Merge
 from bpe_core.view import (
     COMPONENTS,
@@ -138,7 +138,7 @@ def view_run(run: TrainingRun, step: int | None = None, words: str = "") -> View
             "tokens of a longer text, use run.tokenizer.view(text)."
         )
     n_merges = len(run.merges)
-    opening = find_opening_step(run)
+    opening = run.opening_step
     step = opening if step is None else step
     start, stop = replayed_merges(n_merges, step)
     # Two players on a page with one key would take each other's messages.
@@ -230,7 +230,7 @@ def summarize_run(run: TrainingRun) -> str:
             f"{counted(run.pretokens.n_words, 'distinct word')}",
         ],
         ["Compression", _compression(run)],
-        ["End", escape(stop_sentence(run))],
+        ["End", escape(run.stop_sentence)],
     ]
     return _table([*_properties(run.tokenizer, run.merges), *trained])
 

@@ -20,7 +20,7 @@ from bpe_core.comparison import Stretches
 from bpe_core.counting import NEVER
 from bpe_core.pretokenizers import check_text, get_pretokenizer
 from bpe_core.tokenizer import Boundaries, Encoder, Tokenizer
-from bpe_core.trainers import GrowingVocabulary, TrainingRun, split_symbols, stop_sentence
+from bpe_core.trainers import GrowingVocabulary, TrainingRun, split_symbols
 from bpe_core.types import Pair, TrainingConfig
 from bpe_core.unicode import code_points
 
@@ -334,7 +334,7 @@ def pack_player(
         "tie_break": run.config.tie_break,
         "end_of_word": run.tokenizer.end_of_word,
         "joins_words": run.config.superwords_from is not None,
-        "ending": stop_sentence(run),
+        "ending": run.stop_sentence,
         "end": {
             "before": int(run.tokens_after[0]),
             "after": int(run.tokens_after[-1]),

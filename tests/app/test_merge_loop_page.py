@@ -6,7 +6,6 @@ from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
-from bpe_core.trainers import find_opening_step
 from tests.app.pages import OpenApp, in_address, sent
 from tests.app.stored import store
 from ui.merge_loop import player_run
@@ -58,7 +57,7 @@ def test_the_address_names_a_step_that_exists(open_app: OpenApp, asked: str, ste
 
 def test_an_own_run_opens_at_its_first_close_race_of_letters(open_app: OpenApp) -> None:
     run = bpe.train(load_sample("python-library"), bpe.TrainingConfig(400))
-    step = find_opening_step(run)
+    step = run.opening_step
     assert step > 0
     run_id = store(run)
     app = open_app("merge_loop", run=run_id)

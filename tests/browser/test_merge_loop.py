@@ -7,8 +7,8 @@ import statistics
 import pytest
 from playwright.sync_api import Page, expect
 
-from bpe_core.trainers import TrainingRun, encode_reference, find_opening_step, split_symbols
-from bpe_core.trainers.history import CLOSE_RACE
+from bpe_core.trainers import TrainingRun, encode_reference, split_symbols
+from bpe_core.trainers.trace import CLOSE_RACE
 from tests.browser.conftest import ShowFigures
 from tests.browser.helpers import SLACK, go_to_address, wait_until_idle
 from tests.browser.player import Player
@@ -43,7 +43,7 @@ def test_the_sample_opens_at_a_close_race_and_every_step_matches_the_core_at_one
     tab: Page, run: TrainingRun
 ) -> None:
     player = open_player(tab)
-    player.expect_step(find_opening_step(run))
+    player.expect_step(run.opening_step)
     player.expect_merges()
     # The first two pairs are close enough for a visible race.
     (_, _, winner), (_, _, runner_up), *_ = player.race()

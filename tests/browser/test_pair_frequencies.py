@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Locator, Page, Position, expect
 
-from bpe_core.trainers import pair_matrix
+from bpe_core.trainers.statistics import pair_matrix
 from tests.browser.helpers import (
     assert_no_label_is_cut,
     chart_surface,

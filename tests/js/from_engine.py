@@ -22,7 +22,6 @@ from bpe_core.corpus import load_sample
 from bpe_core.formats import write_huggingface
 from bpe_core.kernels import compile_kernels
 from bpe_core.tokenizer import boundaries
-from bpe_core.trainers import stop_sentence
 from bpe_core.views import pack_merges, pack_player
 from static_site.engine_data import cut_names, engine_data, packed_tokenizer
 from tests.js.from_site import all_texts
@@ -145,7 +144,7 @@ def _replay(run: bpe.TrainingRun, tie_break: str) -> dict[str, Any] | None:
     more = {"player": "é", "opening": n // 3, "starts": [0]}
     messages = pack_player(run, **more), pack_merges(run, start, stop, player="é")
     return {
-        "more": {**more, "ending": stop_sentence(run)},
+        "more": {**more, "ending": run.stop_sentence},
         "range": [start, stop],
         "messages": [base64.b64encode(message).decode() for message in messages],
     }

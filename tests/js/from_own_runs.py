@@ -18,7 +18,6 @@ import bpe_core as bpe
 from bpe_core.corpus import Corpus, HeldOut, decode_text, load_sample
 from bpe_core.errors import BpeError
 from bpe_core.tokenizer import gpt2
-from bpe_core.trainers import by_heart_sentence, find_opening_step
 from bpe_core.views import block_starts, pack_player, pack_ribbon
 from static_site.engine_data import engine_data
 from ui.compare.verdict import rival_rows
@@ -89,13 +88,13 @@ def _packed(run: bpe.TrainingRun) -> dict[str, Any]:
             "stopReason": run.stop_reason,
         },
         "result": result_sentence(run),
-        "byHeart": [[gap, by_heart_sentence(run, gap)] for gap in (None, 0.1, 0.3)],
+        "byHeart": [[gap, run.by_heart_sentence(gap)] for gap in (None, 0.1, 0.3)],
         "ribbon": ribbon,
         "player": _as_text(
             pack_player(
                 run,
                 player="own",
-                opening=find_opening_step(run),
+                opening=run.opening_step,
                 starts=starts,
                 end={"ribbon": ribbon},
             )

@@ -21,7 +21,6 @@ from bpe_core.trainers import (
     choose_pair,
     count_pairs,
     reviving_tokens,
-    vocab_size_after,
 )
 from bpe_core.types import Pair
 from bpe_core.vocabulary import count_uses, token_origin, uses_in_run
@@ -143,7 +142,7 @@ def test_token_curves_equal_encoding_with_each_truncated_tokenizer(
 def test_statistics_of_the_vocabulary_start_from_the_base(case: Case) -> None:
     run = case.extended()
     n_base = case.base.vocab_size
-    assert vocab_size_after(run).tolist() == list(range(n_base, n_base + len(run.merges) + 1))
+    assert run.vocab_size_after.tolist() == list(range(n_base, n_base + len(run.merges) + 1))
     assert uses_in_run(run).tolist() == count_uses(run.tokenizer, run.pretokens).tolist()
     for id in run.new_tokens:
         token = run.tokenizer.vocab[id]

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 
 import bpe_core as bpe
-from bpe_core.trainers import find_opening_step
-from bpe_core.trainers.history import CLOSE_RACE, has_letters
+from bpe_core.trainers.trace import CLOSE_RACE, has_letters
 from bpe_core.types import Base
 from tests.strategies import training_configs, word_counts
 from ui.storage import SAMPLE_RUN_ID, load_run
@@ -36,7 +35,7 @@ def expected_step(run: bpe.TrainingRun) -> int:
 
 def test_the_sample_opens_at_a_race_of_two_pairs_of_letters() -> None:
     run = load_run(SAMPLE_RUN_ID).run
-    step = find_opening_step(run)
+    step = run.opening_step
     assert step == expected_step(run)
     winner, runner_up = run.top_pairs(step, 2)
     spelled = [b"".join(run.tokenizer.vocab[id] for id in pair[:2]) for pair in (winner, runner_up)]
@@ -49,14 +48,14 @@ def test_any_run_opens_where_all_counts_say(
     words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
     run = bpe.train(bpe.Corpus.from_word_counts(words), config)
-    assert find_opening_step(run) == expected_step(run)
+    assert run.opening_step == expected_step(run)
 
 
 @pytest.mark.parametrize(("count", "step"), [(100, 0), (95, 0), (94, 2)])
 def test_a_runner_up_of_95_percent_is_close(count: int, step: int) -> None:
     # The last two pairs tie, so the run opens at them if the first race is not close.
     words = {"ab": 100, "cd": count, "ef": 50, "gh": 50}
-    assert find_opening_step(run_on(words, 4)) == step
+    assert run_on(words, 4).opening_step == step
 
 
 @pytest.mark.parametrize(
@@ -71,7 +70,7 @@ def test_white_space_digits_and_cut_characters_are_passed_over(
     words: dict[str, int], n_merges: int
 ) -> None:
     run = run_on(words, n_merges)
-    assert run.merges[find_opening_step(run)].count == 9
+    assert run.merges[run.opening_step].count == 9
 
 
 def test_the_search_ends_on_a_long_run_in_which_no_race_is_close() -> None:
@@ -80,4 +79,4 @@ def test_the_search_ends_on_a_long_run_in_which_no_race_is_close() -> None:
     words = {pair: int(1.2 ** (150 - n)) for n, pair in enumerate(pairs)}
     run = run_on({"--": max(words.values()) + 1, **words}, 101)
     assert len(run.merges) == 101
-    assert find_opening_step(run) == 1
+    assert run.opening_step == 1

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.trainers import PairLives
-from bpe_core.types import PairCount
+from bpe_core.trainers import PairCount, PairLives
 from ui.look import PALETTES, Theme
 from ui.pair_frequencies import pair_life
 from ui.pair_frequencies import step as pair_charts

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,17 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.trainers import (
-    PairLife,
-    PairLives,
-    bytes_per_token_after,
-    elbow,
-    next_merges,
-    pair_matrix,
-    rank_frequency,
-    steps_to_draw,
-    vocab_size_after,
-)
+from bpe_core.trainers import PairLife, PairLives, TrainingRun, steps_to_draw
+from bpe_core.trainers.statistics import bytes_per_token, elbow, pair_matrix, rank_frequency
 
 pair_counts = st.dictionaries(
     st.tuples(st.integers(0, 20), st.integers(0, 20)), st.integers(1, 40), max_size=60
@@ -79,7 +72,7 @@ def test_every_count_can_be_recovered_from_the_corners_of_the_rank_curve(counts)
 
 
 def test_bytes_per_token_without_tokens_is_nan():
-    assert np.isnan(bytes_per_token_after(0, [0, 0])).all()
+    assert np.isnan(bytes_per_token(0, [0, 0])).all()
 
 
 @pytest.mark.parametrize("n_merges", [0, 1, 5, 799, 800, 3_840, 50_000])
@@ -96,7 +89,8 @@ def test_a_run_without_merges_has_no_winners_to_draw():
 
 def test_a_pair_merged_twice_is_found_from_a_given_step_on():
     merges = [bpe.Merge(0, 1, 2, 9), bpe.Merge(1, 3, 4, 10), bpe.Merge(2, 1, 2, 9)]
-    found = [next_merges(merges, start).get((1, 2)) for start in range(4)]
+    run: Any = SimpleNamespace(merges=merges)
+    found = [TrainingRun.next_merges(run, start).get((1, 2)) for start in range(4)]
     assert found == [0, 2, 2, None]
 
 
@@ -113,7 +107,7 @@ def test_the_vocabulary_after_n_merges_is_that_of_the_truncated_tokenizer(config
     run = bpe.train(bpe.Corpus.from_text(SEA), config)
     cut = [run.tokenizer.truncated(n).vocab_size for n in range(len(run.merges) + 1)]
     assert len(cut) > 10
-    assert vocab_size_after(run).tolist() == cut
+    assert run.vocab_size_after.tolist() == cut
 
 
 def test_a_merge_that_spells_an_older_token_adds_nothing_to_the_vocabulary():
@@ -123,14 +117,14 @@ def test_a_merge_that_spells_an_older_token_adds_nothing_to_the_vocabulary():
         vocab_size=30, base="characters", alphabet="seen", special_tokens=()
     )
     run = bpe.train(corpus, config)
-    assert vocab_size_after(run)[-1] == run.tokenizer.vocab_size
+    assert run.vocab_size_after[-1] == run.tokenizer.vocab_size
     cut = [run.tokenizer.truncated(n).vocab_size for n in range(len(run.merges) + 1)]
-    assert vocab_size_after(run).tolist() == cut
+    assert run.vocab_size_after.tolist() == cut
 
 
 def test_bytes_per_token_of_a_run_agrees_with_encoding_its_text():
     run = bpe.train(bpe.Corpus.from_text(SEA), bpe.TrainingConfig(vocab_size=280))
-    curve = bytes_per_token_after(run.corpus_bytes, run.tokens_after)
+    curve = run.curves().training
     for n in (0, 1, len(run.merges)):
         n_tokens = len(run.tokenizer.truncated(n).encode(SEA))
         assert curve[n] == pytest.approx(len(SEA.encode()) / n_tokens)

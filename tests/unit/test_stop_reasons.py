@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import bpe_core as bpe
-from bpe_core.trainers import by_heart_sentence, stop_sentence
 from ui.train.result_card import result_sentence
 
 CASES = [
@@ -48,7 +47,7 @@ def test_each_stop_reason_has_a_sentence(
     config: bpe.TrainingConfig, reason: str, result: str
 ) -> None:
     run = bpe.train(CORPUS, config)
-    assert stop_sentence(run) == reason
+    assert run.stop_sentence == reason
     assert result_sentence(run) == result.format(reason)
 
 
@@ -77,10 +76,10 @@ def test_a_run_that_knows_its_text_by_heart_says_so(
     text: str, gap: float | None, sentence: str
 ) -> None:
     run = bpe.train([text], vocab_size=300)
-    assert by_heart_sentence(run, gap) == sentence
+    assert run.by_heart_sentence(gap) == sentence
 
 
 def test_a_cancelled_run_has_a_sentence() -> None:
     run = bpe.train(bpe.Corpus.from_text("hug"), bpe.TrainingConfig(257), should_stop=lambda: True)
-    assert stop_sentence(run) == "It was cancelled."
+    assert run.stop_sentence == "It was cancelled."
     assert result_sentence(run) == ("0 merges. It was cancelled. The vocabulary has 257 tokens.")

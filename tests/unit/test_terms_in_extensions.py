@@ -7,7 +7,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.adapting import extend, merge_terms
-from bpe_core.trainers import find_opening_step, reference
+from bpe_core.trainers import reference
 from tests.extending import spell_in_base
 
 TEXT = (
@@ -258,7 +258,7 @@ def test_the_pair_of_a_term_comes_first_and_the_others_by_their_counts() -> None
 
 def test_the_race_to_open_at_is_one_that_was_run() -> None:
     run = extend(bpe.gpt2(), bpe.Corpus.from_text(TEXT), 9, terms=["Kubernetes"])
-    assert run.n_term_merges <= find_opening_step(run)
+    assert run.n_term_merges <= run.opening_step
 
 
 @pytest.mark.parametrize(

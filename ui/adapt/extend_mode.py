@@ -8,8 +8,9 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.adapting import DEFAULT_COVERAGE, gain_by_kind, list_new_ids
+from bpe_core.checks import times
 from bpe_core.comparison import embedding_rows
-from bpe_core.trainers import steps_to_draw, times
+from bpe_core.trainers import steps_to_draw
 from ui.adapt.new_tokens import (
     Choices,
     TokenChoices,

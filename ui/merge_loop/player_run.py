@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from bpe_core.checks import times
 from bpe_core.comparison import Usage
 from bpe_core.errors import BpeError
 from bpe_core.tokenizer import gpt2
-from bpe_core.trainers import times
 from bpe_core.views import (
     PLAYER_STYLES,
     block_starts,

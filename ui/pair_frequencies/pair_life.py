@@ -13,8 +13,9 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.trainers import PairLife, SampleFigures, TrainingRun, times
-from bpe_core.types import Pair, PairCount
+from bpe_core.checks import times
+from bpe_core.trainers import PairCount, PairLife, RunCurves, SampleFigures, TrainingRun
+from bpe_core.types import Pair
 from ui.components import ChartPicture
 from ui.look import (
     CONFIG,
@@ -39,7 +40,6 @@ from ui.look import (
 from ui.run import (
     Cell,
     LifePicture,
-    RunCurves,
     csv_table,
     draw_title,
     offer_csv,

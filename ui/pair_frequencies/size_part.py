@@ -23,11 +23,9 @@ from bpe_core.comparison import (
 from bpe_core.corpus import Corpus
 from bpe_core.tokenizer import gpt2
 from bpe_core.trainers import (
+    RunCurves,
     SampleFigures,
-    bytes_per_token_after,
     check_parts,
-    enough_merges,
-    further_gain,
 )
 from ui.components import ChartPicture, FigureRow, figure_table
 from ui.corpus import ReadUploads, ask_for_files
@@ -196,7 +194,7 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
     curves = run_figures.run_curves(stored.id)
     n_merges = len(stored.run.merges)
     other: OtherText | None = None
-    key, usual = f"merges_kept_{stored.id}", enough_merges(_measured_text(stored, None)[0])
+    key, usual = f"merges_kept_{stored.id}", curves.enough_merges
     kept = workspace.start_widget(key, workspace.query_int("merges", usual, n_merges))
     workspace.set_query(merges=kept if kept != usual else None)
     controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
@@ -218,9 +216,9 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
         if n_merges:
             other = ask_for_other_text(stored)
         if other is not None:
-            curves = replace(curves, held_out=other.bytes_per_token)
+            curves = other.curves
         if n_merges:
-            answer.markdown(_size_sentence(stored, other))
+            answer.markdown(_size_sentence(stored, curves, other))
         with figures:
             _draw_cut(curves, kept, _held_out_words(stored, other))
             how = stored.held_out.how
@@ -263,21 +261,13 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
     _draw_costs(stored, kept, other)
 
 
-def _measured_text(stored: StoredRun, other: OtherText | None) -> tuple[NDArray[np.int64], str]:
-    """Return the tokens after each merge of the text that decides on the size, and its name."""
-    if other is not None:
-        return other.tokens_after, "your text"
-    if (held_out := stored.held_out_tokens_after) is not None and held_out[0]:
-        return held_out, "text it never saw"
-    return stored.run.tokens_after, "the training text"
-
-
-def _size_sentence(stored: StoredRun, other: OtherText | None) -> str:
+def _size_sentence(stored: StoredRun, curves: RunCurves, other: OtherText | None) -> str:
     """Answer how large: the merges that save nearly all that the run saves on a text."""
-    tokens, text = _measured_text(stored, other)
+    text = "the training text" if curves.held_out is None else "text it never saw"
+    text = text if other is None else "your text"
     n_merges = len(stored.run.merges)
     return (
-        f"**{counted(enough_merges(tokens), 'merge')}** save 95% of the tokens that all "
+        f"**{counted(curves.enough_merges, 'merge')}** save 95% of the tokens that all "
         f"{n_merges:,} save on {text}."
     )
 
@@ -290,10 +280,9 @@ def _held_out_words(stored: StoredRun, other: OtherText | None) -> tuple[str, st
     return _HELD_OUT, "held-out", missing
 
 
-def _draw_cut(curves: run_figures.RunCurves, kept: int, words: tuple[str, str, str]) -> None:
+def _draw_cut(curves: RunCurves, kept: int, words: tuple[str, str, str]) -> None:
     name, short, missing = words
-    measured = curves.training if curves.held_out is None else curves.held_out
-    further, gain = further_gain(measured, kept)
+    further, gain = curves.further_gain(kept)
     with st.container(horizontal=True, horizontal_alignment="distribute"):
         draw_figure(
             "Training text",
@@ -327,8 +316,8 @@ class OtherText:
     corpus: Corpus
     tokens_after: NDArray[np.int64]
     """int64[n_merges + 1]: its tokens after each merge."""
-    bytes_per_token: NDArray[np.float64]
-    """float64[n_merges + 1]."""
+    curves: RunCurves
+    """The run's, with this text as the held-out one."""
 
 
 def ask_for_other_text(stored: StoredRun) -> OtherText | None:
@@ -350,8 +339,9 @@ def ask_for_other_text(stored: StoredRun) -> OtherText | None:
 
 @cached(spinner="Counting tokens after each merge")
 def _measured(run_id: str, corpus: Corpus) -> OtherText:
-    tokens = load_run(run_id).run.tokens_after_on(corpus)
-    return OtherText(corpus, tokens, bytes_per_token_after(corpus.n_bytes, tokens))
+    run = load_run(run_id).run
+    tokens = run.tokens_after_on(corpus)
+    return OtherText(corpus, tokens, run.curves(corpus.n_bytes, tokens))
 
 
 MAX_BYTES: Final = 64_000_000

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     )
     from ui.run.run_figures import (
         LifePicture,
-        RunCurves,
         first_step,
         keep_step,
         rows_of_cuts,

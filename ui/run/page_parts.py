@@ -16,11 +16,12 @@ from typing import Final
 
 import streamlit as st
 
+from bpe_core.checks import times
 from bpe_core.corpus import WITHOUT_TYPE, Composition, FileShare
 from bpe_core.errors import BpeError
 from bpe_core.formats import FOLDER, dumps, find_reader, special_roles, what_ranks_lack
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.trainers import TrainingRun, times
+from bpe_core.trainers import TrainingRun
 from bpe_core.types import Format, TrainingProgress
 from bpe_core.views import pack_ribbon, ribbon_text
 from ui.components import (

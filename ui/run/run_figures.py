@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.adapting import list_new_ids
 from bpe_core.comparison import embedding_rows
-from bpe_core.trainers import (
-    PairLife,
-    PairLives,
-    PairMatrix,
-    RankFrequency,
-    TrainingRun,
-    bytes_per_token_after,
-    corners,
-    elbow,
-    find_opening_step,
-    next_merges,
-    pair_matrix,
-    rank_frequency,
-    steps_to_draw,
-    vocab_size_after,
-)
-from bpe_core.types import Pair, PairCount
+from bpe_core.trainers import PairCount, PairLife, PairLives, PairPicture, RunCurves, TrainingRun
+from bpe_core.types import Pair
 from ui.host import cached
 from ui.shell import OpenRun, workspace
 from ui.storage import StoredRun, load_run
@@ -35,21 +20,6 @@ N_TOP_PAIRS = 12
 N_TABLE_PAIRS = 1_000
 _MAX_POINTS_OF_BRIEF_LIFE = 2
 _MIN_POINTS_OF_CURVE = 10
-
-
-@dataclass(frozen=True, slots=True)
-class PairPicture:
-    """The pairs after `step` merges, as the page shows them."""
-
-    step: int
-    top: tuple[PairCount, ...]
-    """The most frequent pairs, at most 1,000; the one that merges next comes first."""
-    merged_at: Mapping[Pair, int]
-    """The rank of the merge of each of these pairs, without those that never merge."""
-    matrix: PairMatrix
-    next_cell: tuple[int, int] | None
-    """The row and column of the first pair in the matrix; None if there is no pair."""
-    curve: RankFrequency
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,49 +41,16 @@ class LifePicture:
         return 0 < int(np.count_nonzero(self.life.counts)) <= _MAX_POINTS_OF_BRIEF_LIFE
 
 
-@dataclass(frozen=True, slots=True)
-class RunCurves:
-    """The figures of a run after each merge: arrays of n_merges + 1."""
-
-    vocab_size: NDArray[np.int64]
-    training: NDArray[np.float64]
-    """float64[n_merges + 1]: bytes per token of the training text."""
-    held_out: NDArray[np.float64] | None
-    """The same for the held-out text; None without held-out tokens."""
-    winner_counts: NDArray[np.int64]
-    """int64[n_merges]: the number of occurrences of the pair that each merge joined."""
-    elbow: int | None
-    """The number of merges at which the curve of corpus tokens bends; None if it does not."""
-    drawn: NDArray[np.int64]
-    """int64[n]: the steps at which curves are drawn."""
-    drawn_winners: NDArray[np.int64]
-    """int64[m]: the ranks at which the curve of winners is drawn."""
-
-
 @cached()
 def opening_step(run_id: str) -> int:
     """Return the step to open a run at: before the first merge of letters that is won narrowly."""
-    return find_opening_step(load_run(run_id).run)
+    return load_run(run_id).run.opening_step
 
 
 @cached(spinner="Counting pairs")
 def pair_picture(run_id: str, step: int) -> PairPicture:
     """Return the pairs of a run after `step` merges."""
-    run = load_run(run_id).run
-    later = next_merges(run.merges, step)
-    counts = run.pair_counts(step)
-    top = tuple(run.top_pairs(step, N_TABLE_PAIRS))
-    counted = [(left, right) for left, right, _ in top]
-    first = counted[0] if counted else None
-    matrix = pair_matrix(counts, N_TOP_PAIRS, including=first)
-    return PairPicture(
-        step=step,
-        top=top,
-        merged_at={pair: later[pair] for pair in counted if pair in later},
-        matrix=matrix,
-        next_cell=None if first is None else matrix.find_cell(first),
-        curve=rank_frequency(counts),
-    )
+    return load_run(run_id).run.picture_pairs(step, N_TABLE_PAIRS, N_TOP_PAIRS)
 
 
 def all_pairs(
@@ -122,20 +59,19 @@ def all_pairs(
     """Return every pair after `step` merges, the vocabulary, and the ranks of the later merges."""
     run = load_run(run_id).run
     pairs = run.top_pairs(step, len(run.pair_counts(step)))
-    return pairs, run.tokenizer.vocab, next_merges(run.merges, step)
+    return pairs, run.tokenizer.vocab, run.next_merges(step)
 
 
 @cached()
 def pair_life(run_id: str, pair: Pair) -> LifePicture:
     """Return the count and the rank of a pair at each step of a run."""
     life = _pair_lives(run_id).find(pair)
-    first, last = life.span or (0, 0)
     return LifePicture(
         pair=pair,
         life=life,
         merged_at=tuple(m.rank for m in load_run(run_id).run.merges if m.pair == pair),
-        drawn_counts=first + corners(life.counts[first : last + 1]),
-        drawn_ranks=first + corners(life.ranks[first : last + 1]),
+        drawn_counts=life.drawn_counts,
+        drawn_ranks=life.drawn_ranks,
     )
 
 
@@ -166,25 +102,7 @@ def _pair_lives(run_id: str) -> PairLives:
 def run_curves(run_id: str) -> RunCurves:
     """Return the curves of a run over its merges."""
     stored = load_run(run_id)
-    run = stored.run
-    held_out, tokens = None, stored.held_out_tokens_after
-    if tokens is not None and tokens[0] > 0:
-        held_out = bytes_per_token_after(stored.held_out.n_bytes, tokens)
-    curves = RunCurves(
-        vocab_size=vocab_size_after(run),
-        training=bytes_per_token_after(run.corpus_bytes, run.tokens_after),
-        held_out=held_out,
-        winner_counts=np.array([merge.count for merge in run.merges], dtype=np.int64),
-        elbow=elbow(run.tokens_after),
-        drawn=steps_to_draw(len(run.merges)),
-        drawn_winners=steps_to_draw(len(run.merges) - 1),
-    )
-    # Read-only, because all sessions share the object.
-    for field in fields(curves):
-        array = getattr(curves, field.name)
-        if isinstance(array, np.ndarray):
-            array.flags.writeable = False
-    return curves
+    return stored.run.curves(stored.held_out.n_bytes, stored.held_out_tokens_after)
 
 
 def first_step(stored: StoredRun) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from bpe_core.checks import times
 from bpe_core.errors import BpeError
 from bpe_core.tokenizer import (
     Encoder,
@@ -15,7 +16,7 @@ from bpe_core.tokenizer import (
     explain_word,
     gpt2,
 )
-from bpe_core.trainers import is_superword, times
+from bpe_core.trainers import is_superword
 from bpe_core.types import Explanation
 from bpe_core.views import token_for_browser
 from bpe_core.vocabulary import MAX_SEARCHED, source_lines

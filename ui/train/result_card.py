@@ -7,7 +7,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bpe_core.trainers import TrainingRun, by_heart_sentence, stop_sentence, times
+from bpe_core.checks import times
+from bpe_core.trainers import TrainingRun
 from ui.components import ChartPicture, draw_chart_pictures
 from ui.look import CONFIG, charts, counted, file_stem, plain_markdown
 from ui.run import draw_run_ribbons, offer_downloads, run_curves, show_composition
@@ -116,7 +117,7 @@ def result_sentence(run: TrainingRun) -> str:
         stages = f" that may join words, after {counted(run.base.n_merges, 'merge')} within words"
     if run.tokenizer.table.removals:
         stages = f", and {counted(len(run.tokenizer.table.removals), 'removal')} of tokens"
-    return f"{counted(n, 'merge')}{stages}. {stop_sentence(run)}{end}"
+    return f"{counted(n, 'merge')}{stages}. {run.stop_sentence}{end}"
 
 
 def _show_figures(stored: StoredRun) -> None:
@@ -139,8 +140,7 @@ def _show_figures(stored: StoredRun) -> None:
             f"{int(stored.run.tokens_after[-1]):,}",
             help=f"From {counted(n_bytes, 'byte')}.",
         )
-    gap = None if curves.held_out is None else curves.training[-1] / curves.held_out[-1] - 1
-    if by_heart := by_heart_sentence(stored.run, gap):
+    if by_heart := stored.run.by_heart_sentence(curves.gap):
         st.markdown(by_heart)
 
 

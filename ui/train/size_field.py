@@ -9,8 +9,9 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bpe_core.checks import times
 from bpe_core.corpus import Corpus
-from bpe_core.trainers import LargestSize, times
+from bpe_core.trainers import LargestSize
 from bpe_core.types import Base, TrainingConfig
 from ui.look import counted, tooltip
 from ui.run import corpus_summary

@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import streamlit as st
 
+from bpe_core.checks import times
 from bpe_core.errors import BpeError
-from bpe_core.trainers import times
 from bpe_core.views import token_for_browser
 from bpe_core.vocabulary import REASONS, Derivations, Reachability
 from ui.components import Sent, learned_rows, prefix_walk, token_card, token_table

@@ -38,7 +38,7 @@ export function blockStarts({ joinedAt, counts }) {
   return starts;
 }
 
-/** Return the step before the first merge of letters with a tie or a close race, as `find_opening_step` in the app.
+/** Return the step before the first merge of letters with a tie or a close race, as `opening_step` in the app.
     @param {Run} run
     @param {(start: number, stop: number) => Promise<Uint8Array> | Uint8Array} merges Returns the message of merges. */
 export async function openingStep(run, merges) {
