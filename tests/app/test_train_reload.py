@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
+from bpe_core.files import Store
 from bpe_core.trainers import train as train_run
 from tests.app.pages import (
     OpenApp,
@@ -40,7 +41,6 @@ from ui.storage import (
     run_store,
     store_run,
 )
-from ui.storage.run_store import store_folder
 from ui.work import jobs
 
 RHYME = "the cat sat on the mat and the rat sat on the hat\n" * 40
@@ -237,7 +237,7 @@ def test_a_corpus_that_is_not_kept_is_named_and_not_replaced(
     else:
         paste(app, RHYME)
     train(app)
-    for folder in store_folder().glob("upload-*"):
+    for folder in Store().folder.glob("upload-*"):
         shutil.rmtree(folder)
     again = open_app(run=in_address(app, "run"))
     assert again.segmented_control(key="corpus_source").value == source
