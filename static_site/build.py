@@ -25,7 +25,7 @@ from bpe_core.types import TrainingConfig
 from bpe_core.views import join_modules, zip_to_text
 from static_site.browser_patterns import browser_pattern
 from static_site.engine_data import engine_data, packed_tokenizer
-from static_site.recorded_lessons import DrawnLesson, drawn_lessons
+from static_site.recorded_lessons import DrawnLesson, DrawnPart, drawn_lessons
 from static_site.recorded_runs import RECORDED, stored_run, train_recorded
 from static_site.vocabularies import VOCABULARIES
 from ui.components import (  # they fill PARTS
@@ -86,6 +86,15 @@ LAST_DOORS: Final = (
     ),
     Door("Lessons", "Short lessons that ask before they tell.", "lessons.html"),
 )
+_FULL_SCREEN: Final = DrawnPart(
+    component="bpe.full_screen",
+    data={
+        "forward": ".step:not([hidden]) .next .primary",
+        "back": ".step:not([hidden]) .next .button:not(.primary)",
+        "scroller": "html",
+    },
+)
+"""The last component of a lesson's page."""
 WORKER: Final = "service-worker.js"
 _STORED: Final = "self.STORED = "
 _FOR_ALL: Final = ("script", "title", "lead", "kind", "heading")
@@ -325,7 +334,7 @@ _GAME: Final = SitePage(
 
 def _lesson_pages(lessons: list[DrawnLesson]) -> Iterator[SitePage]:
     for number, lesson in enumerate(lessons, 1):
-        drawn = [part for part in lesson.parts() if part.component]
+        drawn = [*(part for part in lesson.parts() if part.component), _FULL_SCREEN]
         yield SitePage(
             f"{lesson.slug}.html",
             "lesson.html",

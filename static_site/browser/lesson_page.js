@@ -2,6 +2,7 @@
 
 import mountClaims from "../../ui/components/lesson/claims.js";
 import mountCode from "../../ui/components/lesson/code.js";
+import mountFullScreen from "../../ui/components/lesson/full_screen.js";
 import mountBars from "../../ui/components/lesson/pair_bars.js";
 import mountQuestion from "../../ui/components/lesson/question.js";
 import mountStrip from "../../ui/components/strips/pretoken_strip.js";
@@ -16,6 +17,7 @@ const QUESTION = "bpe.question";
 /** @type {Record<string, (component: Component<any>) => unknown>} */
 const MOUNTS = {
   "bpe.claims": mountClaims,
+  "bpe.full_screen": mountFullScreen,
   "bpe.lesson_code": mountCode,
   "bpe.pair_bars": mountBars,
   [QUESTION]: mountQuestion,

@@ -10,6 +10,7 @@ from tests.app_pages import START
 from tests.browser.helpers import go_to_address, open_page, start_new_session, wait_until_idle
 from tests.browser.serving import new_context
 
+MAIN = "document.querySelector('[data-testid=stMain]')"
 PRESS_AND_READ = "(one) => { one.click(); return one.closest('.question').innerText; }"
 
 
@@ -222,3 +223,35 @@ def test_on_a_projector_a_lesson_fills_the_screen(tab: Page) -> None:
         box = tab.locator(".st-key-lesson_page").bounding_box()
         assert box is not None
         assert box["width"] > 0.8 * 1920
+
+
+def test_a_remote_control_takes_steps_in_full_screen_and_the_focus_stays(tab: Page) -> None:
+    tab.set_viewport_size({"width": 1920, "height": 500})
+    open_step(tab, "lesson=Hug+words")
+    heading = tab.get_by_role("heading", level=2).first
+    expect(heading).to_have_text("From words to symbols")
+    full = tab.get_by_role("button", name="Full screen")
+    full.press("Enter")
+    tab.wait_for_function("() => document.documentElement.matches(':fullscreen')")
+    expect(tab.get_by_test_id("stHeader")).to_be_hidden()
+    for key, headed in (
+        ("ArrowRight", "Count the neighbours"),
+        ("ArrowRight", "Choose the most frequent"),
+        ("ArrowLeft", "Count the neighbours"),
+        ("PageUp", "From words to symbols"),
+    ):
+        tab.keyboard.press(key)
+        expect(heading).to_have_text(headed)
+        expect(full).to_be_focused()
+        wait_until_idle(tab)
+    tab.keyboard.press("PageDown")  # shows the rest of the step first
+    tab.wait_for_function(f"() => {MAIN}.scrollTop > 0")
+    expect(heading).to_have_text("From words to symbols")
+    # In a field, and outside of full screen, the keys are the browser's.
+    tab.get_by_text("Change the words and their counts").first.click()
+    tab.get_by_role("textbox").first.press("ArrowRight")
+    full.press("Enter")
+    tab.wait_for_function("() => !document.fullscreenElement")
+    full.press("ArrowRight")
+    wait_until_idle(tab)
+    expect(heading).to_have_text("From words to symbols")

@@ -453,6 +453,10 @@ def test_a_lesson_asks_before_it_shows(fresh_context: BrowserContext, address: s
     page.get_by_role("link", name="Next").click()
     expect(page.get_by_role("heading", name="Count the neighbours")).to_be_focused()
     expect(page).to_have_url(f"{address}/{LESSON}#step-2")
+    page.get_by_role("button", name="Full screen").click()
+    expect(page.locator("header")).to_be_hidden()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("heading", name="From words to symbols")).to_be_focused()
 
 
 def test_all_pages_are_there_offline_after_the_first(

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Question,
         ShownCode,
         claims,
+        full_screen,
         lesson_code,
         pair_bars,
         question,

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from ui.components import Question, claims, question
+from ui.components import Question, claims, full_screen, question
 from ui.host import errors_shown
 from ui.lessons import four_documents, gpt2_cuts, hug_words, languages, new_words, reasons
 from ui.lessons.parts import PRINT, Lesson, is_printing
@@ -30,6 +30,8 @@ def style_page() -> None:
     st.html(Path(__file__).with_suffix(".css"))
 
 
+_BUTTONS: Final = ".st-key-lesson_steps [data-testid=stBaseButton-"
+_MAIN: Final = "[data-testid=stMain]"
 GAME: Final = "You against BPE"
 """The name of the game, which comes before the lessons."""
 
@@ -96,6 +98,9 @@ def draw_ways_on(lesson: Lesson[Any], place: int) -> None:
             st.page_link("pages/train.py", label="**Train on your own text →**")
         st.markdown(f":gray[Step {place + 1} of {len(names)}]", width="content")
         st.space("stretch")
+        full_screen(
+            forward=f"{_BUTTONS}primary]", back=f"{_BUTTONS}secondary]", scroller=_MAIN, key="full"
+        )
         _draw_for_teachers(lesson)
 
 

@@ -13,6 +13,7 @@ _code = make_component(__file__, "lesson_code", "code")
 _bars = make_component(__file__, "pair_bars")
 _claims = make_component(__file__, "claims")
 _question = make_component(__file__, "question")
+_full_screen = make_component(__file__, "full_screen")
 
 Piece = tuple[str, str]
 """A piece of source code and its kind: keyword, name, text, comment, or nothing."""
@@ -130,4 +131,17 @@ def question(
             "answer": answer,
         },
         on_answer_change=on_answer,
+    )
+
+
+def full_screen(*, forward: str, back: str, scroller: str, key: str) -> None:
+    """Draw a button that fills the screen with the page.
+
+    In full screen, the arrow and page keys press what the selectors `forward` and `back` find; page
+    keys scroll a step first that is longer than the screen. `scroller` finds what scrolls.
+    """
+    _full_screen(
+        key=key,
+        data={"forward": forward, "back": back, "scroller": scroller},
+        width="content",
     )
