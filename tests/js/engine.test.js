@@ -7,7 +7,7 @@ import { unpack } from "../../ui/components/merge_player/run.js";
 import { normalizer, readTokenizerJson, unpackTokenizer } from "../../static_site/browser/engine/tokenizer_file.js";
 import { decodeBase64, engineInNode, fromEngine } from "./python.js";
 
-const { data, runs, large, tokenizers, normal_forms: normalForms } = fromEngine();
+const { data, runs, large, tokenizers, normal_forms: normalForms, added } = fromEngine();
 const utf8 = new TextEncoder();
 
 const engine = await engineInNode(data);
@@ -125,6 +125,23 @@ for (const { form, digests, json, texts } of normalForms) {
   });
 }
 
+test("tokens are found in any text as tokenizers finds them, before it is normalized", async () => {
+  for (const { json, texts } of added) {
+    const { handle, special } = await engine.open({ json });
+    assert.deepEqual(special.map(([token]) => token), ["<|endoftext|>", "<|end|>"]);
+    for (const [text, ids] of texts) {
+      assert.deepEqual([...(await engine.encode(handle, text)).ids], ids, JSON.stringify(text));
+      const placed = await engine.place(handle, text);
+      assert.deepEqual([...placed.ids], ids);
+      const bytes = placed.lengths.reduce((sum, length) => sum + length, 0);
+      assert.deepEqual([bytes, placed.ends.at(-1) ?? 0], [utf8.encode(placed.text).length, placed.text.length]);
+    }
+    const [first] = (await engine.place(handle, "hug<tool_call>ing")).startsWord.slice(-2);
+    assert.equal(first, 1);
+    await engine.close(handle);
+  }
+});
+
 test("a run's own tokenizer encodes as its file does, and half a character is refused", async () => {
   const run = await engine.train({ ...large.options, documents: large.documents.map((text) => utf8.encode(text)) });
   const [own, opened] = await Promise.all([engine.open({ run }), engine.open({ json: large.json })]);
@@ -148,7 +165,12 @@ test("files that the kernels do not run exactly are refused with a sentence", as
   const twice = { type: "Sequence", normalizers: [{ type: "NFC" }, { type: "NFC" }] };
   await assert.rejects(changed({ normalizer: twice }), /normalizer \(Sequence\)/);
   await assert.rejects(changed({ pre_tokenizer: { type: "Whitespace" } }), /pre-tokenizer/);
-  await assert.rejects(changed({ added_tokens: [{ content: "x", id: 0, special: false }] }), /finds "x" in any text/);
+  const plain = { content: "x", id: 0, special: false };
+  for (const changes of [
+    { added_tokens: [{ ...plain, single_word: true }] },
+    { added_tokens: [{ ...plain, normalized: true }], normalizer: { type: "NFC" } },
+    { added_tokens: [{ ...plain, content: "y", normalized: true }, plain] },
+  ]) await assert.rejects(changed(changes), /finds "x" in a way of its own/);
   await assert.rejects(model({ type: "Unigram" }), /Unigram/);
   await assert.rejects(model({ byte_fallback: true }), /byte_fallback/);
   await assert.rejects(model({ merges: [["zz", "q"]] }), /not in the vocabulary/);

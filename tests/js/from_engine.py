@@ -15,7 +15,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tokenizers import normalizers
+from tokenizers import AddedToken, normalizers
+from tokenizers import Tokenizer as OtherTokenizer
 
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
@@ -59,6 +60,7 @@ def main() -> None:
             for each in _tokenizers()
         ],
         "normal_forms": [_normalized(form, texts) for form in ("NFC", "NFD", "NFKC", "NFKD")],
+        "added": [*_with_added()],
     }
     json.dump(made, sys.stdout)
 
@@ -80,6 +82,23 @@ def _normalized(form: str, texts: list[str]) -> dict[str, Any]:
         "json": _written(tokenizer),
         "texts": [[text, normalize(text), tokenizer.encode(text)] for text in changed],
     }
+
+
+def _with_added() -> Iterator[dict[str, Any]]:
+    """Yield tokenizers that find tokens in any text, with what `tokenizers` makes of texts."""
+    found = ("<tool_call>", "<tool", "</think>", "  ", "a+b", "e\u0301>", "日本")
+    joined = [
+        a + b for a in (*found, "hug") for b in (*found, "\u0338x", "ing", " \uff1e", "<|end|>")
+    ]
+    texts = ["", *found, *joined, "<tool_\u212a>", "\uff1ctool", "e\u0301\u0301>", "<<tool>>" * 900]
+    for form in ("", "NFC", "NFKC"):
+        name = f"{form}+cl100k" if form else "cl100k"
+        own = bpe.train(["hug pug hugging"], vocab_size=270, pretokenizer=name).tokenizer
+        other = OtherTokenizer.from_str(write_huggingface(own).decode())
+        other.add_tokens([AddedToken(token, normalized=not form) for token in found])
+        other.add_special_tokens([AddedToken("<|end|>", normalized=False)])
+        other.encode_special_tokens = True
+        yield {"json": other.to_str(), "texts": [[text, other.encode(text).ids] for text in texts]}
 
 
 def _run(drawn: random.Random, number: int) -> dict[str, Any]:

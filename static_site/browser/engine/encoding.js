@@ -38,6 +38,9 @@ export class Encoder {
   #data;
   #cut;
   #normalize;
+  #added;
+  /** What divides a text at added tokens; undefined if there are none. */
+  #divider;
   /** @type {Record<string, any>} */
   #tables;
   /** @type {Record<string, Numbers>} */
@@ -60,6 +63,10 @@ export class Encoder {
     this.#data = data;
     this.#cut = cut;
     this.#normalize = normalizer(table.normalForm, data);
+    this.#added = new Map(table.added);
+    const longestFirst = [...this.#added.keys()].sort((one, other) => other.length - one.length);
+    const escaped = longestFirst.map((token) => token.replace(/[$()*+.?[\\\]^{|}]/g, "\\$&"));
+    this.#divider = escaped.length ? new RegExp(`(${escaped.join("|")})`, "u") : undefined;
     this.#tokens = table.tokens;
     const { tables, cache } = buildTables(memory, data, table);
     this.#tables = tables;
@@ -78,28 +85,52 @@ export class Encoder {
   /** Return the ids of a text; text that spells a special token is ordinary text.
       @param {string} text Throws an Error if it has half a character (a lone surrogate). */
   encode(text) {
-    return this.#inBlocks(this.#written(text), () => {}).ids;
+    return joined(this.#parts(text).map(({ text, id }) => (id === undefined ? this.#inBlocks(text, () => {}).ids : Int32Array.of(id))));
   }
 
   /** Return the ids of a text, as `encode` does, and where its tokens are.
       @param {string} given
       @returns {Encoded} */
   place(given) {
-    const text = this.#written(given);
+    let before = 0;
+    const parts = this.#parts(given).map(({ text, id }) => {
+      const placed = id === undefined ? this.#placePart(text) : this.#placeAdded(text, id);
+      if (before) placed.ends = placed.ends.map((end) => before + end);
+      before += text.length;
+      return { text, ...placed };
+    });
+    const of = (/** @type {"ids" | "lengths" | "ends" | "startsWord"} */ name) => joined(parts.map((part) => part[name]));
+    const text = parts.map((part) => part.text).join("");
+    return /** @type {Encoded} */ ({ text, ids: of("ids"), lengths: of("lengths"), ends: of("ends"), startsWord: of("startsWord") });
+  }
+
+  /** Return the parts of a text: added tokens with their ids, and between them what is cut.
+      @param {string} text
+      @returns {{ text: string, id?: number }[]} */
+  #parts(text) {
+    if (!text.isWellFormed()) throw new Error(`${halfCharacter(text)}, which UTF-8 cannot encode.`);
+    const parts = text.split(/** @type {RegExp} */ (this.#divider));
+    return parts.map((part, i) => (i % 2 ? { text: part, id: this.#added.get(part) } : { text: this.#normalize(part) }));
+  }
+
+  /** @param {string} text
+      @param {number} id
+      @returns {Omit<Encoded, "text">} */
+  #placeAdded(text, id) {
+    const lengths = Uint32Array.of(tokenAt(this.#tokens, id).length);
+    return { ids: Int32Array.of(id), lengths, ends: Uint32Array.of(text.length), startsWord: Uint8Array.of(1) };
+  }
+
+  /** @param {string} text
+      @returns {Omit<Encoded, "text">} */
+  #placePart(text) {
     let starts = new Uint8Array(1);
     let nLeftOut = 0;
     const { ids, bytes } = this.#inBlocks(text, (inMemory, begin, end) => {
       if (!begin) starts = new Uint8Array(inMemory.shape[0] + 1);
       nLeftOut += this.#findStarts(inMemory, begin, end, starts);
     });
-    return { text, ...this.#placed(ids, bytes, starts, nLeftOut) };
-  }
-
-  /** Return a text as it is cut.
-      @param {string} text */
-  #written(text) {
-    if (!text.isWellFormed()) throw new Error(`${halfCharacter(text)}, which UTF-8 cannot encode.`);
-    return this.#normalize(text);
+    return this.#placed(ids, bytes, starts, nLeftOut);
   }
 
   /** Encode a text block by block; return its ids and bytes.
@@ -120,7 +151,7 @@ export class Encoder {
     }
     this.#tidy();
     memory.free(inMemory);
-    return { ids: joined(parts), bytes: memory.view(inMemory) };
+    return { ids: joined(parts.length ? parts : [new Int32Array()]), bytes: memory.view(inMemory) };
   }
 
   /** @param {Numbers} text
@@ -284,7 +315,7 @@ function unitsOf(token) {
     @param {Memory} memory
     @param {EngineData} data
     @param {Table} table */
-function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special }) {
+function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special, added }) {
   const nMerges = merges.length / 3;
   const nSymbols = 256 + nMerges;
   const nIds = tokens.starts.length - 1;
@@ -295,7 +326,7 @@ function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special })
     ids[256 + rank] = merges[3 * rank + 2];
     byId[merges[3 * rank + 2]] = 256 + rank; // If several merges make a token, its symbol is the first's.
   }
-  const specialIds = new Set(special.map(([, id]) => id));
+  const specialIds = new Set([...special, ...added].map(([, id]) => id));
   for (let id = 0; id < nIds; id++) {
     if (width(id) !== 1 || byId[id] >= 0 || specialIds.has(id)) continue;
     const [byte] = tokenAt(tokens, id);
@@ -437,10 +468,13 @@ function powerOfTwo(least) {
   return 2 ** Math.max(10, Math.ceil(Math.log2(Math.max(least, 1))));
 }
 
-/** @param {Int32Array[]} parts */
+/** Return arrays of one kind as one.
+    @template {Int32Array | Uint32Array | Uint8Array} Kind
+    @param {Kind[]} parts One at least.
+    @returns {Kind} */
 function joined(parts) {
   if (parts.length === 1) return parts[0];
-  const whole = new Int32Array(parts.reduce((n, part) => n + part.length, 0));
+  const whole = new /** @type {any} */ (parts[0].constructor)(parts.reduce((n, part) => n + part.length, 0));
   let at = 0;
   for (const part of parts) {
     whole.set(part, at);

@@ -13,6 +13,7 @@ import { idsOfBytes } from "./training.js";
     @property {Int32Array} merges The left, the right and the new id of each merge, in rank order.
     @property {string} cut The name of its pre-tokenizer.
     @property {[string, number][]} special The special tokens and their ids.
+    @property {[string, number][]} added Tokens that are found in a text before anything else is done with it.
     @property {boolean} wholeWordsFirst Whether a pre-token that is a token is not merged.
     @property {NormalForm | ""} normalForm What a text is changed to first. */
 
@@ -47,26 +48,37 @@ export function readTokenizerJson(text, data) {
   }
   const cut = data.cuts[stepsOf(pre_tokenizer)];
   if (!cut) throw new Error(`Its pre-tokenizer is not one that the browser knows. ${ELSEWHERE}`);
-  /** @type {[string, number][]} */
-  const special = [];
-  for (const { content, id, special: isSpecial, single_word, lstrip, rstrip } of added_tokens) {
-    if (!isSpecial || single_word || lstrip || rstrip) throw new Error(`It finds ${JSON.stringify(content)} in any text. ${ELSEWHERE}`);
-    special.push([content, id]);
-  }
+  const { special, added } = readAddedTokens(added_tokens, normalForm);
   const ids = new Map(/** @type {[string, number][]} */ (Object.entries(model.vocab)));
   /** @type {(Uint8Array | undefined)[]} */
   const tokens = [];
-  const specialTexts = new Set(special.map(([content]) => content));
-  for (const [token, id] of ids) if (!specialTexts.has(token)) tokens[id] = bytesOf(token);
-  for (const [content, id] of special) tokens[id] = utf8.encode(content);
+  const apart = new Map([...special, ...added]);
+  for (const [token, id] of ids) if (!apart.has(token)) tokens[id] = bytesOf(token);
+  for (const [content, id] of apart) tokens[id] = utf8.encode(content);
   const merges = new Int32Array(3 * model.merges.length);
   model.merges.forEach((/** @type {string | string[]} */ pair, /** @type {number} */ rank) => {
     const [left, right] = typeof pair === "string" ? pair.split(" ") : pair;
     [left, right, left + right].forEach((token, i) => (merges[3 * rank + i] = ids.get(token) ?? -1));
   });
-  const table = { tokens: joinTokens(tokens), merges, cut, special, wholeWordsFirst: Boolean(model.ignore_merges), normalForm };
+  const table = { tokens: joinTokens(tokens), merges, cut, special, added, wholeWordsFirst: Boolean(model.ignore_merges), normalForm };
   check(table);
   return table;
+}
+
+/** Return the special tokens, which are plain text here, and those that are found in any text.
+    @param {any[]} listed
+    @param {Table["normalForm"]} normalForm */
+function readAddedTokens(listed, normalForm) {
+  /** @type {{ special: [string, number][], added: [string, number][] }} */
+  const found = { special: [], added: [] };
+  const first = listed.find(({ special }) => !special);
+  for (const { content, id, special, single_word, lstrip, rstrip, normalized } of listed) {
+    // Those of a normalized text are looked for after all others.
+    const isLater = !special && (normalized ? Boolean(normalForm) || !first.normalized : first.normalized);
+    if (single_word || lstrip || rstrip || isLater) throw new Error(`It finds ${JSON.stringify(content)} in a way of its own. ${ELSEWHERE}`);
+    found[special ? "special" : "added"].push([content, id]);
+  }
+  return found;
 }
 
 /** Return the normal form of Unicode that a normalizer is, "" if it changes nothing.
@@ -113,7 +125,7 @@ export function unpackTokenizer(packed) {
     merges[3 * rank + 1] = find(middle, starts[id + 1]);
     merges[3 * rank + 2] = id;
   });
-  return { tokens, merges, cut, special, wholeWordsFirst: whole_words_first, normalForm: "" };
+  return { tokens, merges, cut, special, added: [], wholeWordsFirst: whole_words_first, normalForm: "" };
 }
 
 /** Return a function that finds the id of a token which has the same bytes as a part of `letters`. A Map of
@@ -179,9 +191,9 @@ export function tokenAt({ letters, starts }, id) {
 
 /** Throw an Error for what the kernels do not run exactly.
     @param {Table} table */
-function check({ tokens, merges, special, wholeWordsFirst }) {
+function check({ tokens, merges, special, added, wholeWordsFirst }) {
   if (merges.includes(-1)) throw new Error(`A merge has a token that is not in the vocabulary. ${ELSEWHERE}`);
-  const isSpecial = new Set(special.map(([, id]) => id));
+  const isSpecial = new Set([...special, ...added].map(([, id]) => id));
   const made = idsMade(merges);
   const width = (/** @type {number} */ id) => tokens.starts[id + 1] - tokens.starts[id];
   const ordinary = Array.from({ length: tokens.starts.length - 1 }, (_, id) => id).filter((id) => width(id) && !isSpecial.has(id));
@@ -256,7 +268,7 @@ export function tableOfRun({ config, merges, firstId }) {
     tokens.push(token);
   }
   const special = config.specialTokens.map((token, id) => /** @type {[string, number]} */ ([token, id]));
-  return { tokens: joinTokens(tokens), merges: triples, cut: config.cut, special, wholeWordsFirst: false, normalForm: "" };
+  return { tokens: joinTokens(tokens), merges: triples, cut: config.cut, special, added: [], wholeWordsFirst: false, normalForm: "" };
 }
 
 /** Return the tokenizer.json of a tokenizer that was trained here, as the app writes it.
