@@ -34,7 +34,7 @@ LAST_DOORS: Final = (
         "Begin with one in your sentence’s language.",
         TRAIN,
     ),
-    Door("Lessons", "Short lessons that ask before they tell.", "lessons"),
+    Door("Lessons", "They ask before they tell.", "lessons"),
     Door("Compare", "Which tokenizer needs the fewest tokens?", "compare"),
 )
 

@@ -84,7 +84,7 @@ LAST_DOORS: Final = (
         "Paste it or choose files: a tokenizer in seconds, in this tab.",
         "train.html",
     ),
-    Door("Lessons", "Short lessons that ask before they tell.", "lessons.html"),
+    Door("Lessons", "They ask before they tell.", "lessons.html"),
 )
 _FULL_SCREEN: Final = DrawnPart(
     component="bpe.full_screen",

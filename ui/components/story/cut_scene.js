@@ -16,7 +16,7 @@ import { roll } from "./roll.js";
 /** @typedef {{ name: string, lang: string, text: string }} Sentence */
 
 const EXPLAINED = {
-  gpt2: "For GPT-2, vowel signs and tone marks are punctuation: cut off.",
+  gpt2: "For GPT-2, vowel signs and tone marks are punctuation: it cuts them off.",
   o200k: "For GPT-4o, vowel signs and tone marks are letters: words stay whole.",
 };
 const MAX_LENGTH = 300; // characters of the visitor's sentence
