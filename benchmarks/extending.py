@@ -10,7 +10,7 @@ from benchmarks import corpora
 from benchmarks.report import against, middle, table
 from bpe_core.adapting import extend
 from bpe_core.corpus import Corpus
-from bpe_core.counting import lay_out_encoded
+from bpe_core.counting import (Layout)
 from bpe_core.tokenizer import gpt2
 from bpe_core.trainers import ContinuedVocabulary, TrainingRun, incremental, train
 from bpe_core.types import TrainingConfig
@@ -57,7 +57,7 @@ def against_training(folder: Path | None) -> list[str]:
 def _check(run: TrainingRun) -> None:
     """Stop if plain Python learns other merges from the same words."""
     pretokens = run.pretokens
-    start = lay_out_encoded(pretokens, *gpt2().encoder.encode_pretokens(pretokens))
+    start = Layout.of_tokens(pretokens, *gpt2().encoder.encode_pretokens(pretokens))
     plain = incremental.learn_merges(
         start,
         ContinuedVocabulary(gpt2().vocab),

@@ -12,7 +12,7 @@ from benchmarks import corpora
 from benchmarks.encoding import timed
 from benchmarks.report import middle, seconds_against, table
 from bpe_core.corpus import Corpus
-from bpe_core.counting import count_pretokens, lay_out_pretokens
+from bpe_core.counting import Layout, count_pretokens
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.trainers import GrowingVocabulary, TrainingRun, train
 from bpe_core.trainers import compiled as compiled_training
@@ -63,7 +63,7 @@ def _watched(pretokens: PretokenCounts) -> list[str]:
 
 def _learn(pretokens: PretokenCounts, look: Callable[[int, int, int], bool]) -> float:
     vocabulary = GrowingVocabulary(CONFIG, ())
-    layout = lay_out_pretokens(pretokens, "bytes", vocabulary.base_ids)
+    layout = Layout.of_symbols(pretokens, "bytes", vocabulary.base_ids)
     gc.collect()
     gc.disable()  # otherwise it would run in every second run, always in the same one of each pair
     started = time.process_time()

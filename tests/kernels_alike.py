@@ -11,7 +11,7 @@ from collections import Counter
 from functools import partial
 
 import bpe_core as bpe
-from bpe_core.counting import count_pretokens, lay_out_pretokens
+from bpe_core.counting import Layout, count_pretokens
 from bpe_core.counting.compiled import count_documents
 from bpe_core.pretokenizers import SCANNERS
 from bpe_core.tokenizer import CompiledEncoder, explain_word
@@ -45,7 +45,7 @@ def compare() -> None:
         learned = []
         for trainer in (incremental, compiled):
             vocabulary = GrowingVocabulary(config, ())
-            layout = lay_out_pretokens(pretokens, "bytes", vocabulary.base_ids)
+            layout = Layout.of_symbols(pretokens, "bytes", vocabulary.base_ids)
             learned.append(trainer.learn_merges(layout, vocabulary, config, lambda *_: False))
         assert learned[0].merges == learned[1].merges
         assert learned[0].counts == learned[1].counts

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from bpe_core.adapting.adapted import count_with_missing
 from bpe_core.checks import check_whole, describe, is_a
 from bpe_core.corpus import Corpus, CountsSummary, WordCounts, corpus_or_counts
-from bpe_core.counting import lay_out_pretokens
+from bpe_core.counting import Layout
 from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers import (
@@ -88,11 +88,11 @@ def train_parity(
     if development is not None:
         _, measured = _counted(development, corpora, config.pretokenizer, watch)
     base_ids = vocabulary.base_ids
-    rows = [lay_out_pretokens(each.pretokens, config.base, base_ids) for each in words]
+    rows = [Layout.of_symbols(each.pretokens, config.base, base_ids) for each in words]
     measured_rows = None
     if development is not None:
         counts = (each.pretokens for each in measured)
-        measured_rows = [lay_out_pretokens(each, config.base, base_ids) for each in counts]
+        measured_rows = [Layout.of_symbols(each, config.base, base_ids) for each in counts]
     n_symbols = sum(row.n_symbols for row in rows)
     watch.report(0, n_symbols, 0)
     learned = learn_parity(rows, measured_rows, vocabulary, config, rule, watch.look)

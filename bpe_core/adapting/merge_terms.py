@@ -42,8 +42,8 @@ class TermWords:
 
     A word with a symbol missing from the alphabet is cut there, because no merge crosses it.
 
-    >>> from bpe_core.counting import lay_out
-    >>> words = TermWords(lay_out([[7, 8, 7], [8, 8]], [5, 3]), {(7, 8)})
+    >>> from bpe_core.counting import Layout
+    >>> words = TermWords(Layout.of_words([[7, 8, 7], [8, 8]], [5, 3]), {(7, 8)})
     >>> words.merge((7, 8), 9, rank=0), words.symbols
     (5, [[9, 7]])
     >>> words.joined_at.tolist() == [NEVER, NEVER, 0, NEVER, NEVER, NEVER, NEVER, NEVER]
@@ -191,10 +191,10 @@ def merge_terms(
     tokens are left, or that cannot be made, changes nothing.
 
     >>> import numpy as np
-    >>> from bpe_core.counting import lay_out_encoded
+    >>> from bpe_core.counting import Layout
     >>> from bpe_core.tokenizer import gpt2
     >>> words = PretokenCounts((b" tokenizer", b" untokenized"), np.array([2, 1]))
-    >>> layout = lay_out_encoded(words, *gpt2().encoder.encode_words(words.words))
+    >>> layout = Layout.of_tokens(words, *gpt2().encoder.encode_words(words.words))
     >>> vocabulary = ContinuedVocabulary(gpt2().vocab)
     >>> found = merge_terms(layout, ["tokenizer"], gpt2(), words, vocabulary, n_tokens=5)
     >>> found.costs[0].token, found.costs[0].tokens_added, found.costs[0].tokens_saved

@@ -35,14 +35,7 @@ from bpe_core.adapting.adapted import Adapted
 from bpe_core.adapting.extending import extendable
 from bpe_core.checks import check_choice, check_whole, counted
 from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts, to_corpus
-from bpe_core.counting import (
-    Layout,
-    check_cut,
-    count_corpus,
-    count_pretokens,
-    lay_out_encoded,
-    lay_out_pretokens,
-)
+from bpe_core.counting import Layout, check_cut, count_corpus, count_pretokens
 from bpe_core.errors import ConfigError
 from bpe_core.tokenizer import Encoder, Tokenizer, merge_symbols, stay_apart
 from bpe_core.trainers import Watch
@@ -82,9 +75,9 @@ class LeafRow:
     ) -> None:
         if tokenizer.table.byte_ids:  # symbols that spell a character in bytes are several
             symbols = tokenizer.truncated(0).encoder.encode_pretokens(pretokens)
-            layout = lay_out_encoded(pretokens, *symbols)
+            layout = Layout.of_tokens(pretokens, *symbols)
         else:
-            layout = lay_out_pretokens(
+            layout = Layout.of_symbols(
                 pretokens, tokenizer.base, tokenizer.base_ids, tokenizer.table.end_of_word_id
             )
         self._symbols: list[int] = layout.ids.tolist()

@@ -35,15 +35,9 @@ if TYPE_CHECKING:
     )
     from bpe_core.counting.counts_process import is_counts_file, read_counts_in_process
     from bpe_core.counting.word_row import (
-        BYTES_A_SLOT,
         NEVER,
         Layout,
-        at_step,
         choose_characters,
-        join_layouts,
-        lay_out,
-        lay_out_encoded,
-        lay_out_pretokens,
         list_characters,
     )
 else:

@@ -80,10 +80,10 @@ def learn_merges(
     about every 20 ms with the number of merges done, the tokens saved since its last call, and the
     last pair's count, and the merges are added to `done` before, if it is given.
 
-    >>> from bpe_core.counting import lay_out
+    >>> from bpe_core.counting import Layout
     >>> config = TrainingConfig(258, special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, ())
-    >>> layout = lay_out([vocabulary.start(b"abab")], [1])
+    >>> layout = Layout.of_words([vocabulary.start(b"abab")], [1])
     >>> learn_merges(layout, vocabulary, config, lambda done, saved, count: False).merges
     [(64, 65, 256), (256, 256, 257)]
     """
@@ -371,13 +371,13 @@ def _spelled(forbidden: ForbiddenPairs | None, n_ids: int) -> Spelled:
 
 def compile_all() -> None:
     """Compile every kernel of this module by using it."""
-    from bpe_core.counting import lay_out
+    from bpe_core.counting import Layout
 
     config = TrainingConfig(258, special_tokens=())
     vocabulary = GrowingVocabulary(config, ())
     # More pairs than a new table holds, so that enlarging it is compiled too.
     every_pair = bytes(byte for pair in product(range(64), repeat=2) for byte in pair)
-    layout = lay_out([vocabulary.start(every_pair)], [1])
+    layout = Layout.of_words([vocabulary.start(every_pair)], [1])
     row, letters = Row(layout.ids, *pack_weights(layout.counts)), np.ones(256, np.int32)
     sketch_pairs(row, Tokens(letters, letters, letters), cut_row(row))
     learn_merges(layout, vocabulary, config, lambda done, saved, count: False)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from bpe_core.counting import BYTES_A_SLOT, Layout
+from bpe_core.counting import Layout
 from bpe_core.kernels import use_kernels
 from bpe_core.trainers import incremental
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
@@ -17,16 +17,6 @@ from bpe_core.trainers.picky import PickyState
 from bpe_core.types import TrainingConfig
 
 _MAX_IDS: Final = 1 << 29  # of all languages, see `kernels.row.JOINED`
-
-
-def text_bytes(layout: Layout) -> int:
-    """Return about how many bytes of ordinary text have as many slots as this layout.
-
-    >>> from bpe_core.counting import lay_out
-    >>> text_bytes(lay_out([[7, 8], [7]], [3, 5]))
-    72
-    """
-    return layout.ids.size * BYTES_A_SLOT
 
 
 def learn_merges(
@@ -40,10 +30,10 @@ def learn_merges(
 
     Kernels are not waited for. The layout may be modified in place.
 
-    >>> from bpe_core.counting import lay_out
+    >>> from bpe_core.counting import Layout
     >>> config = TrainingConfig(258, special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, ())
-    >>> layout = lay_out([vocabulary.start(b"abab")], [1])
+    >>> layout = Layout.of_words([vocabulary.start(b"abab")], [1])
     >>> learn_merges(layout, vocabulary, config, lambda done, saved, count: False).merges
     [(64, 65, 256), (256, 256, 257)]
     """
@@ -52,7 +42,7 @@ def learn_merges(
         return incremental.learn_merges(layout, vocabulary, config, should_stop, done, start)
     # Kernels know no bytes that are apart, which only Falcon has.
     is_plain = vocabulary.forbidden is None or not vocabulary.forbidden.apart
-    if not is_plain or not use_kernels(text_bytes(layout)):
+    if not is_plain or not use_kernels(layout.n_text_bytes):
         return incremental.learn_merges(layout, vocabulary, config, should_stop, done)
     # Imported when needed, because it loads the kernels.
     from bpe_core.trainers import compiled
@@ -70,17 +60,17 @@ def learn_parity(
 ) -> LearnedParity:
     """Learn the same merges as `parity.learn_parity_reference`, from the same arguments.
 
-    >>> from bpe_core.counting import lay_out
+    >>> from bpe_core.counting import Layout
     >>> config = TrainingConfig(258, special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, ())
-    >>> words = [lay_out([vocabulary.start(each)], [1]) for each in (b"hug", b"abab")]
+    >>> words = [Layout.of_words([vocabulary.start(each)], [1]) for each in (b"hug", b"abab")]
     >>> never = lambda done, saved, count: False
     >>> learn_parity(words, None, vocabulary, config, ParityRule(), never).picked.tolist()
     [1, 0]
     """
     layouts = [*training, *(measured or ())]
     n_ids = len(layouts) * config.vocab_size
-    if n_ids > _MAX_IDS or not use_kernels(sum(map(text_bytes, layouts))):
+    if n_ids > _MAX_IDS or not use_kernels(sum(each.n_text_bytes for each in layouts)):
         return learn_parity_reference(training, measured, vocabulary, config, rule, should_stop)
     # Imported when needed, because it loads the kernels.
     from bpe_core.trainers import parity_compiled

@@ -34,8 +34,8 @@ class MergeState:
     As in Hugging Face's trainer, overlapping occurrences are counted: `aaa` holds (a, a) twice,
     although only one of the two can merge. Pairs that may not merge are never counted.
 
-    >>> from bpe_core.counting import lay_out
-    >>> state = MergeState(lay_out([[7, 7, 7]], [2]))
+    >>> from bpe_core.counting import Layout
+    >>> state = MergeState(Layout.of_words([[7, 7, 7]], [2]))
     >>> {unpack_pair(key): count for key, count in state.counts.items()}
     {(7, 7): 4}
     >>> changes = state.merge(7, 7, 9)
@@ -184,10 +184,10 @@ def learn_merges(
     merges are added to `done`, if it is given, before `should_stop` is called. `start` makes the
     state that merges are applied to.
 
-    >>> from bpe_core.counting import lay_out
+    >>> from bpe_core.counting import Layout
     >>> config = TrainingConfig(258, special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, ())
-    >>> layout = lay_out([vocabulary.start(b"abab")], [1])
+    >>> layout = Layout.of_words([vocabulary.start(b"abab")], [1])
     >>> learned = learn_merges(layout, vocabulary, config, lambda done, saved, count: False)
     >>> [vocabulary.tokens[new_id] for left, right, new_id in learned.merges]
     [b'ab', b'abab']

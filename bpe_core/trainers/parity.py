@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting import Layout, join_layouts
+from bpe_core.counting import Layout
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued import AllowedPairs
 from bpe_core.trainers.incremental import LearnedMerges, MergeState
@@ -69,10 +69,10 @@ def learn_parity_reference(
     `measured` are the words that a language's tokens are counted in, by default those that it is
     trained on. `should_stop` is called as by `incremental.learn_merges`.
 
-    >>> from bpe_core.counting import lay_out
+    >>> from bpe_core.counting import Layout
     >>> config = TrainingConfig(258, special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, ())
-    >>> words = [lay_out([vocabulary.start(each)], [1]) for each in (b"hug", b"abab")]
+    >>> words = [Layout.of_words([vocabulary.start(each)], [1]) for each in (b"hug", b"abab")]
     >>> found = learn_parity_reference(
     ...     words, None, vocabulary, config, ParityRule(), lambda done, saved, count: False
     ... )
@@ -86,7 +86,7 @@ def learn_parity_reference(
         all_states = [*states, *counted]
     together = None
     if rule.hybrid_merges:
-        together = _Pairs(join_layouts(training), vocabulary, config)
+        together = _Pairs(Layout.joined(training), vocabulary, config)
         all_states = [*all_states, together]
     merges: list[tuple[int, int, int]] = []
     counts: list[int] = []

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bpe_core.counting import NEVER, Layout, join_layouts
+from bpe_core.counting import NEVER, Layout
 from bpe_core.kernels import (
     ENTRIES,
     PAIRS,
@@ -49,10 +49,10 @@ def learn_parity(
 
     `should_stop` is called about every 20 ms, as by `compiled.learn_merges`.
 
-    >>> from bpe_core.counting import lay_out
+    >>> from bpe_core.counting import Layout
     >>> config = TrainingConfig(258, special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, ())
-    >>> words = [lay_out([vocabulary.start(each)], [1]) for each in (b"hug", b"abab")]
+    >>> words = [Layout.of_words([vocabulary.start(each)], [1]) for each in (b"hug", b"abab")]
     >>> never = lambda done, saved, count: False
     >>> learn_parity(words, None, vocabulary, config, ParityRule(), never).picked.tolist()
     [1, 0]
@@ -101,14 +101,14 @@ class _ParityWork(MergeWork[ParityLog]):
         )
         self._apart, self._n_together = self._languages, rule.hybrid_merges
         if rule.hybrid_merges:
-            texts = [join_layouts(each) for each in (training, measured) if each]
+            texts = [Layout.joined(each) for each in (training, measured) if each]
             self._languages = self._apart._replace(
                 n=1,
                 first_measured=len(texts) - 1,
                 n_texts=len(texts),
                 together=self._ends[self._apart.first_measured :][:n],
             )
-        layout = join_layouts(texts, self._languages.width)
+        layout = Layout.joined(texts, self._languages.width)
         super().__init__(layout, self._apart.width * self._apart.n_texts, n_merges, log, config)
         self._texts = _texts(vocabulary.tokens, self._languages.width)
         self._start = np.array([each.n_symbols for each in counted], np.int64)
@@ -224,10 +224,12 @@ def _texts(tokens: Sequence[bytes], width: int) -> Texts:
 
 def compile_all() -> None:
     """Compile every kernel of this module by using it."""
-    from bpe_core.counting import lay_out
+    from bpe_core.counting import Layout
 
     config = TrainingConfig(258, special_tokens=())
     vocabulary = GrowingVocabulary(config, ())
-    words: list[Layout] = [lay_out([vocabulary.start(each)], [1]) for each in (b"hug", b"abab")]
+    words: list[Layout] = [
+        Layout.of_words([vocabulary.start(each)], [1]) for each in (b"hug", b"abab")
+    ]
     rule = ParityRule(hybrid_merges=1, window=2)
     learn_parity(words, words, vocabulary, config, rule, lambda done, saved, count: False)

@@ -92,9 +92,9 @@ def is_swallowed(n_joined: int, n_left: int, picky: float | None) -> bool:
 class PickyState(MergeState):
     """The symbols of all words while merges are applied and tokens are removed again.
 
-    >>> from bpe_core.counting import lay_out
+    >>> from bpe_core.counting import Layout
     >>> from bpe_core.trainers.pair_tables import unpack_pair
-    >>> state = PickyState(lay_out([[0, 1, 2], [0, 1]], [20, 1]), picky=0.9)
+    >>> state = PickyState(Layout.of_words([[0, 1, 2], [0, 1]], [20, 1]), picky=0.9)
     >>> for merge in (0, 1, 3), (3, 2, 4):
     ...     changes = state.merge(*merge)
     ...     changes = state.settle(*merge[:2])

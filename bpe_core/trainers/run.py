@@ -22,14 +22,7 @@ from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole, counted, times
 from bpe_core.corpus import Corpus, Split, TrainedOn, to_corpus
-from bpe_core.counting import (
-    NEVER,
-    Layout,
-    at_step,
-    count_pretokens,
-    lay_out_encoded,
-    lay_out_pretokens,
-)
+from bpe_core.counting import NEVER, Layout, count_pretokens
 from bpe_core.errors import OutOfRangeError, VocabularyTooSmallError
 from bpe_core.extras import to_frame
 from bpe_core.kernels import MISSING, use_kernels
@@ -111,7 +104,7 @@ def tokens_on(
 
 def lay_out_for(tokenizer: Tokenizer, pretokens: PretokenCounts) -> Layout:
     """Lay out pre-tokens in one row, as the base symbols that a tokenizer starts from."""
-    return lay_out_pretokens(
+    return Layout.of_symbols(
         pretokens, tokenizer.base, tokenizer.base_ids, tokenizer.table.end_of_word_id
     )
 
@@ -128,7 +121,7 @@ def lay_out_tokens(base: Tokenizer, pretokens: PretokenCounts) -> Layout:
     ids, ends = base.encoder.encode_pretokens(pretokens)
     if base.table.byte_ids:
         ids = np.where(np.isin(ids, [*base.table.byte_ids.values()]), np.int32(MISSING), ids)
-    return lay_out_encoded(pretokens, ids, ends)
+    return Layout.of_tokens(pretokens, ids, ends)
 
 
 def joined_tokens(
@@ -142,9 +135,9 @@ def joined_tokens(
     `joined_at` is int32[n_slots], the rank of the merge that joined each slot, or NEVER; `undone`
     are the joints that did not last, as `PickyState.undone` says.
 
-    >>> from bpe_core.counting import NEVER, lay_out
+    >>> from bpe_core.counting import NEVER, Layout
     >>> joined_at = np.array([NEVER, NEVER, 1, 0, NEVER], np.int32)
-    >>> joined_tokens(lay_out([[7, 8, 9]], [10]), joined_at, n_merges=2).tolist()
+    >>> joined_tokens(Layout.of_words([[7, 8, 9]], [10]), joined_at, n_merges=2).tolist()
     [30, 20, 10]
     """
     saved = np.zeros(n_merges, np.int64)
@@ -235,9 +228,9 @@ def replayed_tokens(
 
     Raises CancelledError once `should_stop()`, called every 64 merges, returns True.
 
-    >>> from bpe_core.counting import lay_out
+    >>> from bpe_core.counting import Layout
     >>> merges = [Merge(rank=0, left=1, right=2, id=3), Merge(rank=1, left=0, right=3, id=4)]
-    >>> layout = lay_out([[0, 1, 2], [1, 2]], [10, 1])
+    >>> layout = Layout.of_words([[0, 1, 2], [1, 2]], [10, 1])
     >>> tokens = replayed_tokens(layout, merges, lambda: False)
     >>> tokens.tolist()
     [32, 21, 11]
@@ -281,7 +274,7 @@ class TrainingRun(Immutable):
     """The result of training: the tokenizer and what it was learned from; immutable.
 
     `joined_at` is int32[n_slots]: for each symbol of the pre-tokens, laid out as in
-    `word_row.lay_out_pretokens`, the rank of the merge that joined it to the symbol before it, or
+    `Layout.of_symbols`, the rank of the merge that joined it to the symbol before it, or
     NEVER. `tokens_after` is computed from it if not given.
 
     A run may continue an existing tokenizer, its `base`. The symbols that such a run starts from
@@ -807,7 +800,7 @@ class TrainingRun(Immutable):
         ([-1, 64, 64, 64, -1], [-1, 256, 64, -1])
         """
         self._check_step(step)
-        return at_step(self._layout, self.joined_before(step), self._merge_ids, step)
+        return self._layout.at_step(self.joined_before(step), self._merge_ids, step)
 
     def joined_before(self, step: int) -> NDArray[np.int32]:
         """Return int32[n_slots]: `joined_at` as it was before merge `step`, if tokens were removed.

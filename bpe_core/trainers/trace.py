@@ -119,9 +119,9 @@ def trace_merges(
     `n_touched` words, and `n_changes` each of the pairs that rose and fell. The pairs of the first
     `n_chosen` merges of the run did not win by their counts.
 
-    >>> from bpe_core.counting import NEVER, lay_out
+    >>> from bpe_core.counting import NEVER, Layout
     >>> joined_at = np.array([NEVER, NEVER, 0, NEVER, NEVER], np.int32)
-    >>> trace = trace_merges(lay_out([[0, 0, 0]], [2]), joined_at, [Merge(0, 0, 0, 1, 4)],
+    >>> trace = trace_merges(Layout.of_words([[0, 0, 0]], [2]), joined_at, [Merge(0, 0, 0, 1, 4)],
     ...     "smallest-pair", AllowedPairs(), start=0, k=2, n_touched=1, n_changes=1)
     >>> trace.top_count.tolist(), trace.n_overlapping.tolist(), trace.risen_by.tolist()
     ([[4, -1]], [2], [[2]])

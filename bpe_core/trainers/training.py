@@ -24,7 +24,6 @@ from bpe_core.counting import (
     check_cut,
     choose_characters,
     count_corpus,
-    lay_out_pretokens,
     no_pretokens,
     word_symbols,
 )
@@ -40,7 +39,7 @@ from bpe_core.pretokenizers import check_text, compile_pattern, get_pretokenizer
 from bpe_core.tokenizer import Tokenizer, TokenTable
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued import ContinuedVocabulary
-from bpe_core.trainers.fastest import learn_merges, text_bytes
+from bpe_core.trainers.fastest import learn_merges
 from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.trainers.pair_rules import vetoed_patterns
 from bpe_core.trainers.run import RunOrigin, TrainingRun
@@ -397,7 +396,7 @@ def train(
         return continue_run(alphabet_only, counted, config, watch, config.seeds)
     return learn_run(
         counted,
-        lay_out_pretokens(
+        Layout.of_symbols(
             counted.pretokens, config.base, vocabulary.base_ids, vocabulary.end_of_word_id
         ),
         vocabulary,
@@ -511,14 +510,14 @@ def learn_run(
     None if it begins with the alphabet. `merge_terms` chooses the merges that come first.
 
     >>> from bpe_core.corpus import CountsSummary
-    >>> from bpe_core.counting import lay_out_pretokens
+    >>> from bpe_core.counting import Layout
     >>> from bpe_core.types import PretokenCounts
     >>> words = PretokenCounts((b"aa",), np.array([5]))
     >>> config = TrainingConfig(2, base="characters", special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, [b"a"])
     >>> run = learn_run(
     ...     WordCounts(words, CountsSummary("none", 10, "", "a")),
-    ...     lay_out_pretokens(words, "characters", vocabulary.base_ids),
+    ...     Layout.of_symbols(words, "characters", vocabulary.base_ids),
     ...     vocabulary,
     ...     lambda learned: Tokenizer(
     ...         vocab=dict(enumerate(vocabulary.tokens)),
@@ -535,7 +534,7 @@ def learn_run(
     counted_all = not watch.stopped
     n_symbols = layout.n_symbols
     watch.report(0, n_symbols, 0)
-    _wait_if_worth_it(text_bytes(layout), watch)
+    _wait_if_worth_it(layout.n_text_bytes, watch)
     first = None if merge_terms is None else merge_terms(layout)
     if first is not None:
         layout = first.applied_to(layout)
@@ -609,7 +608,7 @@ def largest_vocab_size(
     bound: each merge shortens at least one distinct pre-token by at least one symbol, and saves at
     least half as many tokens of the corpus as its pair has occurrences.
 
-    Raises CorpusError as `lay_out_pretokens` does.
+    Raises CorpusError as `Layout.of_symbols` does.
 
     >>> words = PretokenCounts((b"hug", b"hugs"), np.array([3, 1]))
     >>> config = TrainingConfig(special_tokens=())
@@ -622,12 +621,12 @@ def largest_vocab_size(
     if isinstance(config.alphabet, Characters):
         pretokens, symbols = choose_characters(pretokens, config.alphabet.coverage)
     vocabulary = GrowingVocabulary(config, symbols)
-    layout = lay_out_pretokens(
+    layout = Layout.of_symbols(
         pretokens, config.base, vocabulary.base_ids, vocabulary.end_of_word_id
     )
     n_initial = len(vocabulary)
     if max_slots is None:
-        is_quick = use_kernels(text_bytes(layout))
+        is_quick = use_kernels(layout.n_text_bytes)
         max_slots = MAX_SLOTS_TRAINED if is_quick else MAX_SLOTS_IN_PYTHON
     if layout.ids.size > max_slots:
         return LargestSize(n_initial + _most_merges(layout, config.min_frequency), is_exact=False)

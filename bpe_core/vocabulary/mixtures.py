@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole, describe, is_a
 from bpe_core.corpus import Corpus, load_sample, parallel_texts, to_corpus
-from bpe_core.counting import NEVER, Layout, at_step, count_pretokens, lay_out_encoded
+from bpe_core.counting import NEVER, Layout, count_pretokens
 from bpe_core.errors import ArgumentTypeError, ConfigError, CorpusError
 from bpe_core.extras import needs_extra
 from bpe_core.unicode import to_printable
@@ -295,7 +295,7 @@ def _count(
         for number, text in enumerate(parts):
             pretokens = count_pretokens(text, tokenizer.pretokenizer)
             ids, ends = tokenizer.encoder.encode_pretokens(pretokens)
-            rows.append(lay_out_encoded(pretokens, ids, ends))
+            rows.append(Layout.of_tokens(pretokens, ids, ends))
             n_bytes[place, number] = text.n_bytes
     layout, joined_at, owner = _lay_out_bases(tokenizer, rows)
     merge_ids = np.array([merge.id for merge in tokenizer.merges], np.int32)
@@ -416,7 +416,7 @@ def _pairs_at(
     n_ids: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return each pair before the merge `rank`, and float64[n_pairs, n_rows]: its counts."""
-    ids = at_step(layout, joined_at, merge_ids, rank).ids.astype(np.int64)
+    ids = layout.at_step(joined_at, merge_ids, rank).ids.astype(np.int64)
     slots = np.flatnonzero(joined_at >= rank)
     is_pair = (ids[:-1] >= 0) & (ids[1:] >= 0)
     keys = ids[:-1][is_pair] * n_ids + ids[1:][is_pair]

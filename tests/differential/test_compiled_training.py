@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 
 import bpe_core as bpe
-from bpe_core.counting import count_pretokens, lay_out_pretokens
+from bpe_core.counting import Layout, count_pretokens
 from bpe_core.kernels import compile_kernels
 from bpe_core.trainers import GrowingVocabulary, LearnedMerges, train_reference
 from bpe_core.trainers import compiled as compiled_training
@@ -149,7 +149,7 @@ def merges_learned(
 ) -> list[tuple[int, int, int]]:
     config = bpe.TrainingConfig(vocab_size, special_tokens=(), tie_break=tie_break)
     vocabulary = GrowingVocabulary(config, ())
-    layout = lay_out_pretokens(pretokens, "bytes", vocabulary.base_ids)
+    layout = Layout.of_symbols(pretokens, "bytes", vocabulary.base_ids)
     return learn(layout, vocabulary, config, lambda done, saved, count: False).merges
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import bpe_core as bpe
-from bpe_core.counting import Layout, count_pretokens, lay_out, lay_out_encoded
+from bpe_core.counting import Layout, count_pretokens
 from bpe_core.kernels import compile_kernels
 from bpe_core.tokenizer import with_changes
 from bpe_core.trainers import (
@@ -102,7 +102,7 @@ def test_a_frequent_forbidden_pair_does_not_stop_the_others(tie_break: TieBreak)
     # Its count is far above the rest, so the row is counted again with ever lower thresholds.
     vocab = {0: b"a", 1: b"b", 2: b"c", 5: b"ab", 9: b"cab"}
     words = [[0, 1], [2, 0], [2, 0, 1], [1, 1, 1], [1, 0]]
-    layout = lay_out(words, [10**9, 10**6, 10**5, 100, 1])
+    layout = Layout.of_words(words, [10**9, 10**6, 10**5, 100, 1])
     config = bpe.TrainingConfig(100, tie_break=tie_break)
     plain, fast = learn_both(vocab, layout, config)
     assert_alike(plain, fast)
@@ -118,6 +118,6 @@ def test_long_runs_are_extended_alike(unit: str, tie_break: TieBreak) -> None:
         bpe.Corpus.from_word_counts({word.decode(): n for n, word in enumerate(words, 1)}),
         bpe.get_pretokenizer("none"),
     )
-    layout = lay_out_encoded(pretokens, *bpe.gpt2().encoder.encode_words(words))
+    layout = Layout.of_tokens(pretokens, *bpe.gpt2().encoder.encode_words(words))
     config = bpe.TrainingConfig(bpe.gpt2().vocab_size + 40, tie_break=tie_break)
     assert_alike(*learn_both(dict(bpe.gpt2().vocab), layout, config))

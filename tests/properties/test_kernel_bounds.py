@@ -129,7 +129,7 @@ for longest in range(2, 28, 2):
 TRAINING = """
 import numpy as np
 
-from bpe_core.counting.word_row import lay_out
+from bpe_core.counting.word_row import Layout
 from bpe_core.kernels import merging
 from bpe_core.kernels.row import MISSING
 from bpe_core.trainers import compiled as trainer, incremental, indexing
@@ -151,7 +151,7 @@ for letters in (1, 2, 3, 6):
         for learn in (incremental.learn_merges, trainer.learn_merges):
             vocabulary = ContinuedVocabulary({id: bytes([97 + id]) for id in range(letters)})
             config = TrainingConfig(300, special_tokens=(), tie_break=tie_break, max_token_bytes=9)
-            found = learn(lay_out(words, counts), vocabulary, config, lambda *_: False)
+            found = learn(Layout.of_words(words, counts), vocabulary, config, lambda *_: False)
             learned.append((found.merges, found.counts, found.joined_at.tolist()))
         assert learned[0] == learned[1] and learned[0][0]
 """

@@ -17,15 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import bpe_core as bpe
-from bpe_core.counting import (
-    Layout,
-    choose_characters,
-    count_pretokens,
-    lay_out,
-    lay_out_pretokens,
-    seen_symbols,
-    word_row,
-)
+from bpe_core.counting import Layout, choose_characters, count_pretokens, seen_symbols, word_row
 from bpe_core.counting import compiled as compiled_counting
 from bpe_core.counting.compiled import count_documents, count_sections
 from bpe_core.counting.word_row import write_words
@@ -317,7 +309,7 @@ def laid_out(
     if config.byte_fallback:
         pretokens, symbols = choose_characters(pretokens, config.character_coverage)
     vocabulary = GrowingVocabulary(config, symbols)
-    layout = lay_out_pretokens(
+    layout = Layout.of_symbols(
         pretokens, config.base, vocabulary.base_ids, vocabulary.end_of_word_id
     )
     return pretokens, symbols, layout
@@ -351,7 +343,7 @@ def test_kernels_write_words_and_choose_characters_alike(
             patch.setattr(word_row, "use_kernels", lambda n_bytes, is_kernel=is_kernel: is_kernel)
             written = write_words(pretokens, bpe.get_pretokenizer("metaspace"))
             chosen, alphabet = choose_characters(written, coverage)
-            layout = lay_out_pretokens(
+            layout = Layout.of_symbols(
                 written, "characters", {each: id for id, each in enumerate(sorted(alphabet))}
             )
         counts = [written.counts.tolist(), chosen.counts.tolist(), layout.counts.tolist()]
@@ -403,7 +395,7 @@ def test_a_token_has_its_id_in_its_first_slot_and_below_zero_in_its_last(
     )
     config = bpe.TrainingConfig(4 + n_merges, base="characters", special_tokens=("<s>",))
     vocabulary = GrowingVocabulary(config, {b"a", b"b", b"c"})
-    layout = lay_out([vocabulary.start(word) for word in (b"abc", b"bc")], [1, 1])
+    layout = Layout.of_words([vocabulary.start(word) for word in (b"abc", b"bc")], [1, 1])
     compiled_training.learn_merges(layout, vocabulary, config, never)
     assert rows == [row]
 
@@ -422,7 +414,7 @@ def test_the_kernel_handles_counts_up_to_two_to_the_fortieth(
 ) -> None:
     config = bpe.TrainingConfig(vocab_size, special_tokens=(), tie_break=tie_break)  # type: ignore[arg-type]
     vocabulary = GrowingVocabulary(config, ())
-    layout = lay_out(
+    layout = Layout.of_words(
         [vocabulary.start(word.encode()) for word, _ in words], [1 << n for _, n in words]
     )
     assert_alike(*learn_both(layout, set(), config))
@@ -434,7 +426,7 @@ def test_the_kernel_handles_long_runs_of_a_letter(unit: str, tie_break: str) -> 
     config = bpe.TrainingConfig(300, special_tokens=(), tie_break=tie_break)  # type: ignore[arg-type]
     vocabulary = GrowingVocabulary(config, ())
     words = [(unit * 3_000).encode(), (unit * 77 + "a").encode()]
-    layout = lay_out([vocabulary.start(word) for word in words], [1, 3])
+    layout = Layout.of_words([vocabulary.start(word) for word in words], [1, 3])
     assert_alike(*learn_both(layout, set(), config))
 
 
@@ -446,7 +438,7 @@ def test_cancelled_training_returns_the_first_merges(words: dict[str, int], most
 
     def learn(stop_at: int) -> LearnedMerges:
         vocabulary = GrowingVocabulary(config, ())
-        layout = lay_out_pretokens(pretokens, "bytes", vocabulary.base_ids)
+        layout = Layout.of_symbols(pretokens, "bytes", vocabulary.base_ids)
         return compiled_training.learn_merges(
             layout, vocabulary, config, lambda done, saved, count: done >= stop_at
         )
@@ -467,7 +459,7 @@ def test_a_token_spelled_like_an_older_one_reuses_its_id() -> None:
     symbols = {b"a", b"b", b"c", b"ab"}
     start = GrowingVocabulary(config, symbols).base_ids
     words = [[start[b"a"], start[b"b"], start[b"c"]]] * 2 + [[start[b"ab"], start[b"c"]]]
-    slow, fast = learn_both(lay_out(words, [5, 4, 2]), symbols, config)
+    slow, fast = learn_both(Layout.of_words(words, [5, 4, 2]), symbols, config)
     assert_alike(slow, fast)
     assert fast.merges[0][2] == start[b"ab"]
 
@@ -475,7 +467,7 @@ def test_a_token_spelled_like_an_older_one_reuses_its_id() -> None:
 def test_memory_depends_on_the_words_and_not_on_the_vocabulary_size() -> None:
     config = bpe.TrainingConfig(2**31 - 1, special_tokens=())
     vocabulary = GrowingVocabulary(config, ())
-    layout = lay_out([vocabulary.start(b"abababab")], [3])
+    layout = Layout.of_words([vocabulary.start(b"abababab")], [3])
     learned = compiled_training.learn_merges(layout, vocabulary, config, never)
     assert (len(learned.merges), learned.stop_reason) == (3, "no-pairs")
 
@@ -485,7 +477,9 @@ def test_new_pairs_take_the_room_of_the_pair_that_was_merged() -> None:
     vocabulary = GrowingVocabulary(config, ())
     words = [("abcdefgh" * 500).encode(), *(f"ab{n}cd".encode() for n in range(500))]
     work = compiled_training._Work(
-        lay_out([vocabulary.start(word) for word in words], [1] * len(words)), vocabulary, config
+        Layout.of_words([vocabulary.start(word) for word in words], [1] * len(words)),
+        vocabulary,
+        config,
     )
     at_first = int(work._index.used[SLOTS])
     work.run(never, None)

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 import bpe_core as bpe
 from bpe_core.adapting import beside_plain
 from bpe_core.corpus import Corpus, load_sample
-from bpe_core.counting import Layout, count_pretokens, lay_out_pretokens
+from bpe_core.counting import Layout, count_pretokens
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.trainers import GrowingVocabulary, ParityRule, learn_parity_reference
 from bpe_core.types import TrainingConfig
@@ -74,7 +74,7 @@ def test_the_kernel_learns_what_the_reference_learns() -> None:
 
         def lay_out(texts: Texts, ids: dict[bytes, int]) -> list[Layout]:
             corpora = map(Corpus.from_documents, texts.values())
-            return [lay_out_pretokens(count_pretokens(each, cut), "bytes", ids) for each in corpora]
+            return [Layout.of_symbols(count_pretokens(each, cut), "bytes", ids) for each in corpora]
 
         found: list[object] = []
         for learn in (learn_parity_reference, parity_compiled.learn_parity):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.cli.commands import main
-from bpe_core.counting import lay_out
+from bpe_core.counting import Layout
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import dumps, loads, run_to_bytes
 from bpe_core.tokenizer import replace_all
@@ -84,7 +84,7 @@ def test_every_step_is_that_of_the_plain_twin(
     tokens: list[int] = []
     waiting = [*table.events]
     for step in range(len(merges) + 1):
-        layout = lay_out(state, counts.values())
+        layout = Layout.of_words(state, counts.values())
         tokens.append(layout.n_symbols)
         assert run.layout_at(step).ids.tolist() == layout.ids.tolist()
         counted.append(run.pair_counts(step))

@@ -22,7 +22,7 @@ from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.token_parts import number_merges
 from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.trainers.compiled import learn_merges
-from bpe_core.counting.word_row import lay_out_pretokens
+from bpe_core.counting.word_row import Layout
 from bpe_core.pretokenizers.special_tokens import IsolatingPretokenizer
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.trainers.training import train
@@ -39,7 +39,7 @@ pretokens = count_sections(sections([[text.encode()], [text]], gpt2), gpt2, None
 for rule in ("smallest-pair", "first-seen"):
     config = TrainingConfig(3_000, special_tokens=(), tie_break=rule, max_token_bytes=9)
     vocabulary = GrowingVocabulary(config, ())
-    layout = lay_out_pretokens(pretokens, "bytes", vocabulary.base_ids)
+    layout = Layout.of_symbols(pretokens, "bytes", vocabulary.base_ids)
     assert len(learn_merges(layout, vocabulary, config, lambda *_: False).merges) > 2_000
 tokenizer = train(Corpus.from_text(text), TrainingConfig(3_000)).tokenizer
 of_characters = TrainingConfig(

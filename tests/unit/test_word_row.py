@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.counting import lay_out, lay_out_pretokens, word_row
+from bpe_core.counting import Layout, word_row
 from bpe_core.kernels import MISSING
 from bpe_core.kernels.hashing import LONG, word_key, word_width
 from bpe_core.trainers.pair_tables import argsort_stable, sort_keys
@@ -37,8 +37,8 @@ def test_a_row_of_pretokens_equals_the_row_of_their_symbols(
     )
     marker = [] if end_of_word_id is None else [end_of_word_id]
     spelled = [[*(base_ids.get(s, MISSING) for s in symbols(word)), *marker] for word in words]
-    found = lay_out_pretokens(pretokens, base, base_ids, end_of_word_id)
-    plain = lay_out(spelled, words.values())
+    found = Layout.of_symbols(pretokens, base, base_ids, end_of_word_id)
+    plain = Layout.of_words(spelled, words.values())
     weights = [0]
     for word, count in zip(spelled, words.values(), strict=True):
         weights += [*[count] * len(word), 0]
@@ -56,12 +56,12 @@ def test_the_kernel_lays_words_out_in_any_number_of_parts(
         tuple(word.encode() for word in words), np.array(list(words.values()), np.int64)
     )
     base_ids = {bytes([byte]): 2 * byte for byte in range(256) if byte != ord("a")}
-    plain = lay_out_pretokens(pretokens, "bytes", base_ids)
+    plain = Layout.of_symbols(pretokens, "bytes", base_ids)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(word_row, "n_threads", lambda: n_parts)
         patch.setattr(word_row, "_MIN_LETTERS", 1)
         patch.setattr(word_row, "use_kernels", lambda n_bytes: True)
-        found = lay_out_pretokens(pretokens, "bytes", base_ids)
+        found = Layout.of_symbols(pretokens, "bytes", base_ids)
     assert found.ids.tolist() == plain.ids.tolist()
     assert found.weights().tolist() == plain.weights().tolist()
     assert found.ids.dtype == plain.ids.dtype
