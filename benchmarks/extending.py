@@ -10,7 +10,7 @@ from benchmarks import corpora
 from benchmarks.report import against, middle, table
 from bpe_core.adapting import extend
 from bpe_core.corpus import Corpus
-from bpe_core.counting import (Layout)
+from bpe_core.corpus import (Layout)
 from bpe_core.tokenizer import gpt2
 from bpe_core.trainers import ContinuedVocabulary, TrainingRun, incremental, train
 from bpe_core.types import TrainingConfig

@@ -11,8 +11,7 @@ from pathlib import Path
 from benchmarks import corpora
 from benchmarks.encoding import timed
 from benchmarks.report import middle, seconds_against, table
-from bpe_core.corpus import Corpus
-from bpe_core.counting import Layout, count_pretokens
+from bpe_core.corpus import Corpus, Layout, count_pretokens
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.trainers import GrowingVocabulary, TrainingRun, train
 from bpe_core.trainers import compiled as compiled_training

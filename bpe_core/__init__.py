@@ -62,10 +62,13 @@ if TYPE_CHECKING:
         renyi,
         structure,
     )
-    from bpe_core.corpus import Corpus, CountsSummary, WordCounts, read_corpus
-    from bpe_core.counting import (
+    from bpe_core.corpus import (
+        Corpus,
+        CountsSummary,
+        WordCounts,
         count_words,
         merge_counts,
+        read_corpus,
         read_counts,
         write_counts,
     )

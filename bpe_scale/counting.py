@@ -18,8 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole
-from bpe_core.corpus import CountsSummary, DecodingErrors, Location, Note
-from bpe_core.counting import (
+from bpe_core.corpus import (
+    CountsSummary,
+    DecodingErrors,
+    Location,
+    Note,
     add_up,
     count_in_runs,
     find_characters,

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import describe, is_a
-from bpe_core.corpus import Location
-from bpe_core.counting import split_runs
+from bpe_core.corpus import Location, split_runs
 from bpe_core.errors import ArgumentTypeError, TokenizationError
 from bpe_core.formats import dumps, loads, open_plainest
 from bpe_core.kernels import wait_for_kernels, worth_waiting_for

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.corpus import Corpus, WordCounts
-from bpe_core.counting import count_pretokens
+from bpe_core.corpus import count_pretokens
 from bpe_core.tokenizer import Tokenizer, merge_symbols
 from bpe_core.trainers import TermCost, spell_in_bytes, spelled_by
 from bpe_core.types import read_only

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from bpe_core.adapting.adapted import count_with_missing
 from bpe_core.checks import check_whole, describe, is_a
-from bpe_core.corpus import Corpus, CountsSummary, WordCounts, corpus_or_counts
-from bpe_core.counting import Layout
+from bpe_core.corpus import Corpus, CountsSummary, Layout, WordCounts, corpus_or_counts
 from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers import (

@@ -21,8 +21,14 @@ from numpy.typing import NDArray
 
 from bpe_core.adapting.merge_terms import merge_terms
 from bpe_core.checks import check_whole, describe, is_a, several
-from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts
-from bpe_core.counting import Layout, count_pretokens, list_characters
+from bpe_core.corpus import (
+    Corpus,
+    Layout,
+    WordCounts,
+    corpus_or_counts,
+    count_pretokens,
+    list_characters,
+)
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError
 from bpe_core.pretokenizers import check_text
 from bpe_core.tokenizer import (
@@ -183,7 +189,7 @@ def continue_run(
     is the size in the end. The `terms` are made tokens first; `characters_of_terms` are how many
     characters the base got for each.
 
-    >>> from bpe_core.counting import count_words
+    >>> from bpe_core.corpus import count_words
     >>> from bpe_core.tokenizer import gpt2
     >>> config = TrainingConfig(50_258, vetoes=[" tokenizer"])
     >>> words, base = count_words(["A tokenizer"]), Continuation(gpt2())

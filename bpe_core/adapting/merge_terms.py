@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting import NEVER, Layout
+from bpe_core.corpus import NEVER, Layout
 from bpe_core.tokenizer import Tokenizer, merge_symbols
 from bpe_core.trainers import (
     BITS,
@@ -42,7 +42,7 @@ class TermWords:
 
     A word with a symbol missing from the alphabet is cut there, because no merge crosses it.
 
-    >>> from bpe_core.counting import Layout
+    >>> from bpe_core.corpus import Layout
     >>> words = TermWords(Layout.of_words([[7, 8, 7], [8, 8]], [5, 3]), {(7, 8)})
     >>> words.merge((7, 8), 9, rank=0), words.symbols
     (5, [[9, 7]])
@@ -89,7 +89,7 @@ class TermWords:
         Merges that only join these ids do the same in the runs as in the words, and the runs are
         far fewer: those of the letters of "cmpxchg" in 100 MB are a hundredth of its words.
 
-        >>> from bpe_core.counting import lay_out
+        >>> from bpe_core.corpus import lay_out
         >>> words = TermWords(lay_out([[7, 8, 5, 7], [7, 8, 6]], [5, 3]), {(7, 8)})
         >>> words.runs((7, 8))
         {(7, 8): 8}
@@ -191,7 +191,7 @@ def merge_terms(
     tokens are left, or that cannot be made, changes nothing.
 
     >>> import numpy as np
-    >>> from bpe_core.counting import Layout
+    >>> from bpe_core.corpus import Layout
     >>> from bpe_core.tokenizer import gpt2
     >>> words = PretokenCounts((b" tokenizer", b" untokenized"), np.array([2, 1]))
     >>> layout = Layout.of_tokens(words, *gpt2().encoder.encode_words(words.words))

@@ -34,8 +34,16 @@ from numpy.typing import NDArray
 from bpe_core.adapting.adapted import Adapted
 from bpe_core.adapting.extending import extendable
 from bpe_core.checks import check_choice, check_whole, counted
-from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts, to_corpus
-from bpe_core.counting import Layout, check_cut, count_corpus, count_pretokens
+from bpe_core.corpus import (
+    Corpus,
+    Layout,
+    WordCounts,
+    check_cut,
+    corpus_or_counts,
+    count_corpus,
+    count_pretokens,
+    to_corpus,
+)
 from bpe_core.errors import ConfigError
 from bpe_core.tokenizer import Encoder, Tokenizer, merge_symbols, stay_apart
 from bpe_core.trainers import Watch

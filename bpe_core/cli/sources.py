@@ -215,7 +215,7 @@ class Stretches:
 
     def words_in_stretches(self, out: str, pretokenizer: str) -> WordCounts:
         """Count the words, and return them; `out` is where the tokenizer will be written."""
-        from bpe_core.counting import read_counts
+        from bpe_core.corpus import read_counts
 
         out = out.rstrip("/")
         with TemporaryDirectory(prefix="bpe-counts-") as folder:
@@ -358,7 +358,7 @@ class Sources(Stretches):
         in a held-out file are left out.
         """
         if self.counts is not None:
-            from bpe_core.counting import read_counts
+            from bpe_core.corpus import read_counts
 
             return OpenedText(read_counts(self.counts), None, lambda: None, can_hold_out=False)
         if self._are_counted:
@@ -393,7 +393,7 @@ class Sources(Stretches):
         """Count the words of the text into a file of counts: in stretches, or all in memory."""
         if self._are_counted:
             return self.count_in_stretches(path, pretokenizer)
-        from bpe_core.counting import count_words, write_counts
+        from bpe_core.corpus import count_words, write_counts
 
         corpus = self._read_or_stream()
         with Bar() as bar:

@@ -479,7 +479,7 @@ def merge_counts(files: tuple[str, ...], out: str, *, force: bool, as_json: bool
     Examples:
       $ bpe merge-counts counts.parquet counts.parquet --out twice.parquet
     """
-    from bpe_core.counting import merge_counts as merge
+    from bpe_core.corpus import merge_counts as merge
     from bpe_core.formats import COUNTS
 
     check_json(out, wanted=as_json)

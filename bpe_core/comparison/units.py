@@ -19,8 +19,15 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from bpe_core.corpus import MIN_UNITS, Corpus, HeldOut, file_name, file_type, main_script
-from bpe_core.counting import count_pretokens
+from bpe_core.corpus import (
+    MIN_UNITS,
+    Corpus,
+    HeldOut,
+    count_pretokens,
+    file_name,
+    file_type,
+    main_script,
+)
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.types import PretokenCounts
 

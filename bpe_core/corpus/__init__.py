@@ -13,6 +13,11 @@ shares of files, file types and scripts, and where to cut. `filed_texts` has doc
 disk, read one at a time or piece by piece, and `reading_process` reads large files into a folder,
 of which only figures are in memory. `urls` has `Location`, which opens files by path or URL, and
 `word_counts` what counting a corpus gives: distinct words and how often each occurs.
+
+`count` counts the distinct pre-tokens of a corpus in memory or on disk, in plain Python, or has
+`count_compiled` do it with kernels. `counts_file` keeps counts in Parquet files, and `word_row`
+arranges them for training. Pairs are not counted here: the trainers do that. `bpe_scale` counts
+more text than one machine holds.
 """
 
 from typing import TYPE_CHECKING
@@ -36,7 +41,6 @@ if TYPE_CHECKING:
     )
     from bpe_core.corpus.composition import (
         WITHOUT_TYPE,
-        CharacterSet,
         Composition,
         FileShare,
         Place,
@@ -49,6 +53,26 @@ if TYPE_CHECKING:
         sample_spans,
     )
     from bpe_core.corpus.corpus import FIGURES, Corpus, corpus_or_counts, link_corpus, to_corpus
+    from bpe_core.corpus.count import (
+        check_cut,
+        count_corpus,
+        count_in_runs,
+        count_pretokens,
+        count_words,
+        no_pretokens,
+        seen_symbols,
+        split_runs,
+        word_symbols,
+    )
+    from bpe_core.corpus.counts_file import (
+        add_up,
+        find_characters,
+        merge_counts,
+        read_counts,
+        write_counts,
+        write_tables,
+    )
+    from bpe_core.corpus.counts_process import is_counts_file, read_counts_in_process
     from bpe_core.corpus.encoding_guess import JUDGED_BYTES, shown_encoding
     from bpe_core.corpus.file_kinds import (
         HELD_OUT_ENDING,
@@ -63,7 +87,6 @@ if TYPE_CHECKING:
         is_zip,
         unpacked_name,
     )
-    from bpe_core.corpus.filed_texts import FileTexts
     from bpe_core.corpus.held_out import (
         MIN_UNITS,
         HeldOut,
@@ -112,15 +135,16 @@ if TYPE_CHECKING:
     from bpe_core.corpus.urls import FoundFile, Location
     from bpe_core.corpus.word_counts import (
         MAX_COUNT,
-        MAX_SUM,
         CountsSummary,
         WordCounts,
-        check_pretokens,
-        check_sum,
         find_symbols,
         parse_word_counts,
-        weighted_sum,
-        word_lengths,
+    )
+    from bpe_core.corpus.word_row import (
+        NEVER,
+        Layout,
+        choose_characters,
+        list_characters,
     )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

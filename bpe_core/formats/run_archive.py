@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import describe, is_a
-from bpe_core.corpus import Split, check_split_by
-from bpe_core.counting import NEVER
+from bpe_core.corpus import NEVER, Split, check_split_by
 from bpe_core.errors import (
     ArgumentTypeError,
     BpeError,

@@ -1,7 +1,7 @@
 """The hot loops, compiled by Numba to a library.
 
 In: arrays of bytes, ids and counts. Out: arrays. Kernels depend only on NumPy and Numba;
-`counting.compiled`, `trainers.compiled` and `tokenizer.compiled` call them.
+`corpus.count_compiled`, `trainers.compiled` and `tokenizer.compiled` call them.
 
 Start with `scanning`, then `merging` and `encoding`. `compiling` has the decorators, compiles the
 kernels, loads them and decides when to use them. Each kernel has a twin in plain Python that

@@ -510,8 +510,7 @@ def trainers(n_merges: int) -> list[Contender]:
 
 
 def _reference_trainer(config: TrainingConfig) -> Callable[[str], list[tuple[bytes, bytes]]]:
-    from bpe_core.corpus import Corpus
-    from bpe_core.counting import count_pretokens
+    from bpe_core.corpus import Corpus, count_pretokens
     from bpe_core.pretokenizers import get_pretokenizer
     from bpe_core.trainers import train_reference
 

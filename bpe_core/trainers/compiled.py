@@ -12,7 +12,7 @@ from typing import Generic, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting import NEVER, Layout
+from bpe_core.corpus import NEVER, Layout
 from bpe_core.kernels import (
     ENTRIES,
     MergeLog,
@@ -80,7 +80,7 @@ def learn_merges(
     about every 20 ms with the number of merges done, the tokens saved since its last call, and the
     last pair's count, and the merges are added to `done` before, if it is given.
 
-    >>> from bpe_core.counting import Layout
+    >>> from bpe_core.corpus import Layout
     >>> config = TrainingConfig(258, special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, ())
     >>> layout = Layout.of_words([vocabulary.start(b"abab")], [1])
@@ -371,7 +371,7 @@ def _spelled(forbidden: ForbiddenPairs | None, n_ids: int) -> Spelled:
 
 def compile_all() -> None:
     """Compile every kernel of this module by using it."""
-    from bpe_core.counting import Layout
+    from bpe_core.corpus import Layout
 
     config = TrainingConfig(258, special_tokens=())
     vocabulary = GrowingVocabulary(config, ())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from bpe_core.counting import Layout
+from bpe_core.corpus import Layout
 from bpe_core.kernels import use_kernels
 from bpe_core.trainers import incremental
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
@@ -30,7 +30,7 @@ def learn_merges(
 
     Kernels are not waited for. The layout may be modified in place.
 
-    >>> from bpe_core.counting import Layout
+    >>> from bpe_core.corpus import Layout
     >>> config = TrainingConfig(258, special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, ())
     >>> layout = Layout.of_words([vocabulary.start(b"abab")], [1])
@@ -60,7 +60,7 @@ def learn_parity(
 ) -> LearnedParity:
     """Learn the same merges as `parity.learn_parity_reference`, from the same arguments.
 
-    >>> from bpe_core.counting import Layout
+    >>> from bpe_core.corpus import Layout
     >>> config = TrainingConfig(258, special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, ())
     >>> words = [Layout.of_words([vocabulary.start(each)], [1]) for each in (b"hug", b"abab")]

@@ -42,7 +42,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting import NEVER
+from bpe_core.corpus import NEVER
 from bpe_core.errors import ConfigError, OutOfRangeError
 from bpe_core.trainers.pair_tables import BITS, argsort_stable, sum_runs, unpack_pair
 from bpe_core.trainers.picky import PickyState

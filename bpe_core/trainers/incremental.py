@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting import NEVER, Layout
+from bpe_core.corpus import NEVER, Layout
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued import AllowedPairs, ContinuedVocabulary
 from bpe_core.trainers.pair_tables import BITS, PairQueue, pair_table, unpack_pair
@@ -34,7 +34,7 @@ class MergeState:
     As in Hugging Face's trainer, overlapping occurrences are counted: `aaa` holds (a, a) twice,
     although only one of the two can merge. Pairs that may not merge are never counted.
 
-    >>> from bpe_core.counting import Layout
+    >>> from bpe_core.corpus import Layout
     >>> state = MergeState(Layout.of_words([[7, 7, 7]], [2]))
     >>> {unpack_pair(key): count for key, count in state.counts.items()}
     {(7, 7): 4}
@@ -184,7 +184,7 @@ def learn_merges(
     merges are added to `done`, if it is given, before `should_stop` is called. `start` makes the
     state that merges are applied to.
 
-    >>> from bpe_core.counting import Layout
+    >>> from bpe_core.corpus import Layout
     >>> config = TrainingConfig(258, special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, ())
     >>> layout = Layout.of_words([vocabulary.start(b"abab")], [1])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting import Layout
+from bpe_core.corpus import Layout
 from bpe_core.trainers.continued import AllowedPairs
 from bpe_core.types import Pair, TieBreak
 
@@ -188,7 +188,7 @@ class PairTable:
     def to_dict(self) -> dict[Pair, int]:
         """Return each pair's count, in the order of their first places in the row.
 
-        >>> from bpe_core.counting import Layout
+        >>> from bpe_core.corpus import Layout
         >>> pair_table(Layout.of_words([[8, 8, 7]], [2])).to_dict()
         {(8, 8): 2, (8, 7): 2}
         """
@@ -199,7 +199,7 @@ class PairTable:
     def top(self, k: int, tie_break: TieBreak) -> list[PairCount]:
         """Return the k most frequent pairs by the tie rule; mark those that tie for first place.
 
-        >>> from bpe_core.counting import Layout
+        >>> from bpe_core.corpus import Layout
         >>> table = pair_table(Layout.of_words([[8, 8, 7], [8, 7], [7, 7, 7]], [2, 1, 1]))
         >>> [tuple(pair) for pair in table.top(2, "smallest-pair")]
         [(8, 7, 3), (7, 7, 2)]
@@ -218,7 +218,7 @@ class PairTable:
 def pair_table(layout: Layout, allowed: AllowedPairs | None = None) -> PairTable:
     """Count all pairs that may merge, overlapping ones too (`aaa` has two).
 
-    >>> from bpe_core.counting import Layout
+    >>> from bpe_core.corpus import Layout
     >>> table = pair_table(Layout.of_words([[7, 7, 7], [0, 7]], [2, 5]))
     >>> [unpack_pair(key) for key in table.keys.tolist()], table.counts.tolist()
     ([(0, 7), (7, 7)], [5, 4])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting import Layout
+from bpe_core.corpus import Layout
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued import AllowedPairs
 from bpe_core.trainers.incremental import LearnedMerges, MergeState
@@ -69,7 +69,7 @@ def learn_parity_reference(
     `measured` are the words that a language's tokens are counted in, by default those that it is
     trained on. `should_stop` is called as by `incremental.learn_merges`.
 
-    >>> from bpe_core.counting import Layout
+    >>> from bpe_core.corpus import Layout
     >>> config = TrainingConfig(258, special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, ())
     >>> words = [Layout.of_words([vocabulary.start(each)], [1]) for each in (b"hug", b"abab")]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bpe_core.counting import NEVER, Layout
+from bpe_core.corpus import NEVER, Layout
 from bpe_core.kernels import (
     ENTRIES,
     PAIRS,
@@ -49,7 +49,7 @@ def learn_parity(
 
     `should_stop` is called about every 20 ms, as by `compiled.learn_merges`.
 
-    >>> from bpe_core.counting import Layout
+    >>> from bpe_core.corpus import Layout
     >>> config = TrainingConfig(258, special_tokens=())
     >>> vocabulary = GrowingVocabulary(config, ())
     >>> words = [Layout.of_words([vocabulary.start(each)], [1]) for each in (b"hug", b"abab")]
@@ -224,7 +224,7 @@ def _texts(tokens: Sequence[bytes], width: int) -> Texts:
 
 def compile_all() -> None:
     """Compile every kernel of this module by using it."""
-    from bpe_core.counting import Layout
+    from bpe_core.corpus import Layout
 
     config = TrainingConfig(258, special_tokens=())
     vocabulary = GrowingVocabulary(config, ())

@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting import NEVER, Layout
+from bpe_core.corpus import NEVER, Layout
 from bpe_core.tokenizer import replace_all, spell_with
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued import AllowedPairs
@@ -92,7 +92,7 @@ def is_swallowed(n_joined: int, n_left: int, picky: float | None) -> bool:
 class PickyState(MergeState):
     """The symbols of all words while merges are applied and tokens are removed again.
 
-    >>> from bpe_core.counting import Layout
+    >>> from bpe_core.corpus import Layout
     >>> from bpe_core.trainers.pair_tables import unpack_pair
     >>> state = PickyState(Layout.of_words([[0, 1, 2], [0, 1]], [20, 1]), picky=0.9)
     >>> for merge in (0, 1, 3), (3, 2, 4):

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole, counted, times
 from bpe_core.corpus import Corpus, Split, TrainedOn, to_corpus
-from bpe_core.counting import NEVER, Layout, count_pretokens
+from bpe_core.corpus import NEVER, Layout, count_pretokens
 from bpe_core.errors import OutOfRangeError, VocabularyTooSmallError
 from bpe_core.extras import to_frame
 from bpe_core.kernels import MISSING, use_kernels
@@ -135,7 +135,7 @@ def joined_tokens(
     `joined_at` is int32[n_slots], the rank of the merge that joined each slot, or NEVER; `undone`
     are the joints that did not last, as `PickyState.undone` says.
 
-    >>> from bpe_core.counting import NEVER, Layout
+    >>> from bpe_core.corpus import NEVER, Layout
     >>> joined_at = np.array([NEVER, NEVER, 1, 0, NEVER], np.int32)
     >>> joined_tokens(Layout.of_words([[7, 8, 9]], [10]), joined_at, n_merges=2).tolist()
     [30, 20, 10]
@@ -228,7 +228,7 @@ def replayed_tokens(
 
     Raises CancelledError once `should_stop()`, called every 64 merges, returns True.
 
-    >>> from bpe_core.counting import Layout
+    >>> from bpe_core.corpus import Layout
     >>> merges = [Merge(rank=0, left=1, right=2, id=3), Merge(rank=1, left=0, right=3, id=4)]
     >>> layout = Layout.of_words([[0, 1, 2], [1, 2]], [10, 1])
     >>> tokens = replayed_tokens(layout, merges, lambda: False)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.comparison import gini
-from bpe_core.counting import NEVER, Layout
+from bpe_core.corpus import NEVER, Layout
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.tokenizer import Tokenizer, with_changes
 from bpe_core.trainers.incremental import LearnedMerges
@@ -79,7 +79,7 @@ class TermMerges:
     def applied_to(self, layout: Layout) -> Layout:
         """Return the words after these merges, with one slot for each symbol.
 
-        >>> from bpe_core.counting import Layout
+        >>> from bpe_core.corpus import Layout
         >>> joined_at = np.array([NEVER, NEVER, 0, NEVER, NEVER], np.int32)
         >>> first = TermMerges([(7, 8, 9)], [5], [5], joined_at, ())
         >>> first.applied_to(Layout.of_words([[7, 8, 7]], [5])).ids.tolist()

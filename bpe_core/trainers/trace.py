@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting import Layout
+from bpe_core.corpus import Layout
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers.continued import AllowedPairs
 from bpe_core.trainers.pair_tables import (
@@ -119,7 +119,7 @@ def trace_merges(
     `n_touched` words, and `n_changes` each of the pairs that rose and fell. The pairs of the first
     `n_chosen` merges of the run did not win by their counts.
 
-    >>> from bpe_core.counting import NEVER, Layout
+    >>> from bpe_core.corpus import NEVER, Layout
     >>> joined_at = np.array([NEVER, NEVER, 0, NEVER, NEVER], np.int32)
     >>> trace = trace_merges(Layout.of_words([[0, 0, 0]], [2]), joined_at, [Merge(0, 0, 0, 1, 4)],
     ...     "smallest-pair", AllowedPairs(), start=0, k=2, n_touched=1, n_changes=1)

@@ -18,12 +18,15 @@ from typing import Final, Unpack, cast
 import numpy as np
 
 from bpe_core.checks import check_choice, check_whole, describe, is_a
-from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts, find_symbols
-from bpe_core.counting import (
+from bpe_core.corpus import (
+    Corpus,
     Layout,
+    WordCounts,
     check_cut,
     choose_characters,
+    corpus_or_counts,
     count_corpus,
+    find_symbols,
     no_pretokens,
     word_symbols,
 )
@@ -510,7 +513,7 @@ def learn_run(
     None if it begins with the alphabet. `merge_terms` chooses the merges that come first.
 
     >>> from bpe_core.corpus import CountsSummary
-    >>> from bpe_core.counting import Layout
+    >>> from bpe_core.corpus import Layout
     >>> from bpe_core.types import PretokenCounts
     >>> words = PretokenCounts((b"aa",), np.array([5]))
     >>> config = TrainingConfig(2, base="characters", special_tokens=())

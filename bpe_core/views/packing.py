@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bpe_core.comparison import Stretches
-from bpe_core.counting import NEVER
+from bpe_core.corpus import NEVER
 from bpe_core.pretokenizers import check_text, get_pretokenizer
 from bpe_core.tokenizer import Boundaries, Encoder, Tokenizer
 from bpe_core.trainers import GrowingVocabulary, TrainingRun, split_symbols

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.counting import count_pretokens
+from bpe_core.corpus import count_pretokens
 from bpe_core.errors import ConfigError
 from bpe_core.kernels import BETWEEN
 from bpe_core.tokenizer import Tokenizer, find_own

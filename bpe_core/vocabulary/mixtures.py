@@ -27,8 +27,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole, describe, is_a
-from bpe_core.corpus import Corpus, load_sample, parallel_texts, to_corpus
-from bpe_core.counting import NEVER, Layout, count_pretokens
+from bpe_core.corpus import (
+    NEVER,
+    Corpus,
+    Layout,
+    count_pretokens,
+    load_sample,
+    parallel_texts,
+    to_corpus,
+)
 from bpe_core.errors import ArgumentTypeError, ConfigError, CorpusError
 from bpe_core.extras import needs_extra
 from bpe_core.unicode import to_printable

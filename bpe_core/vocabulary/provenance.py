@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import describe, is_whole
-from bpe_core.corpus import Corpus
-from bpe_core.counting import Layout
+from bpe_core.corpus import Corpus, Layout
 from bpe_core.errors import InvalidTokenIdError
 from bpe_core.pretokenizers import align
 from bpe_core.tokenizer import Tokenizer

@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 
 import bpe_core as bpe
-from bpe_core.counting import Layout, count_pretokens
+from bpe_core.corpus import Layout, count_pretokens
 from bpe_core.kernels import compile_kernels
 from bpe_core.trainers import GrowingVocabulary, LearnedMerges, train_reference
 from bpe_core.trainers import compiled as compiled_training

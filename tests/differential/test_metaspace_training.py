@@ -25,8 +25,7 @@ from tokenizers import Tokenizer as Peer
 from tokenizers import models, pre_tokenizers, trainers
 
 import bpe_core as bpe
-from bpe_core.corpus import load_sample
-from bpe_core.counting import count_pretokens
+from bpe_core.corpus import count_pretokens, load_sample
 from bpe_core.formats import dumps, load, save
 from bpe_core.trainers import train_reference
 from bpe_core.vocabulary import find_unreachable

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pytest
 
 import bpe_core as bpe
-from bpe_core.counting import count_pretokens, seen_symbols
+from bpe_core.corpus import count_pretokens, seen_symbols
 from bpe_core.trainers import train_reference
 from bpe_core.types import Pair, TieBreak
 

@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.corpus import stream_corpus, text_decoding
-from bpe_core.counting import compiled as compiled_counting
-from bpe_core.counting import count, count_corpus
-from bpe_core.counting.compiled import count_documents, count_sections
+from bpe_core.corpus import count, count_corpus, stream_corpus, text_decoding
+from bpe_core.corpus import count_compiled as compiled_counting
+from bpe_core.corpus.count_compiled import count_documents, count_sections
 from bpe_core.kernels import compile_kernels
 from bpe_core.pretokenizers import SCANNERS, blocks, get_pretokenizer, sections
 from bpe_core.tokenizer import CompiledEncoder, compiled, shared_blocks

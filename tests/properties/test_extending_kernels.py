@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import bpe_core as bpe
-from bpe_core.counting import Layout, count_pretokens
+from bpe_core.corpus import Layout, count_pretokens
 from bpe_core.kernels import compile_kernels
 from bpe_core.tokenizer import with_changes
 from bpe_core.trainers import (

@@ -14,7 +14,7 @@ START = """
 import random
 from bpe_core.tokenizer.rank_merging import explain_word
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.counting import compiled as counting
+from bpe_core.corpus import compiled as counting
 from bpe_core.kernels import word_cache
 from bpe_core.pretokenizers.special_tokens import IsolatingPretokenizer
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -129,7 +129,7 @@ for longest in range(2, 28, 2):
 TRAINING = """
 import numpy as np
 
-from bpe_core.counting.word_row import Layout
+from bpe_core.corpus.word_row import Layout
 from bpe_core.kernels import merging
 from bpe_core.kernels.row import MISSING
 from bpe_core.trainers import compiled as trainer, incremental, indexing

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import bpe_core as bpe
-from bpe_core.counting import Layout, choose_characters, count_pretokens, seen_symbols, word_row
-from bpe_core.counting import compiled as compiled_counting
-from bpe_core.counting.compiled import count_documents, count_sections
-from bpe_core.counting.word_row import write_words
+from bpe_core.corpus import Layout, choose_characters, count_pretokens, seen_symbols, word_row
+from bpe_core.corpus import count_compiled as compiled_counting
+from bpe_core.corpus.count_compiled import count_documents, count_sections
+from bpe_core.corpus.word_row import write_words
 from bpe_core.kernels import PAIRS, SLOTS, counting, hashing, scanning
 from bpe_core.kernels.compiling.decorate import kernel
 from bpe_core.kernels.row import JOINED

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.counting import NEVER
+from bpe_core.corpus import NEVER
 from bpe_core.trainers import PairLives, apply_merge, count_pairs, history
 from bpe_core.trainers.history import count_changes, nearest_later_after, nearest_later_before
 from bpe_core.types import Pair, TieBreak

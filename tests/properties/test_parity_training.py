@@ -16,8 +16,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import bpe_core as bpe
 from bpe_core.adapting import beside_plain
-from bpe_core.corpus import Corpus, load_sample
-from bpe_core.counting import Layout, count_pretokens
+from bpe_core.corpus import Corpus, Layout, count_pretokens, load_sample
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.trainers import GrowingVocabulary, ParityRule, learn_parity_reference
 from bpe_core.types import TrainingConfig

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.cli.commands import main
-from bpe_core.counting import Layout
+from bpe_core.corpus import Layout
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import dumps, loads, run_to_bytes
 from bpe_core.tokenizer import replace_all

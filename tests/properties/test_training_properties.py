@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.counting import count as counting
-from bpe_core.counting import count_pretokens
+from bpe_core.corpus import count as counting
+from bpe_core.corpus import count_pretokens
 from bpe_core.pretokenizers import PRETOKENIZER_NAMES
 from bpe_core.trainers import apply_merge, count_pairs, train_reference
 from bpe_core.types import PretokenCounts

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 import bpe_core as bpe
-from bpe_core.counting import count_corpus
+from bpe_core.corpus import count_corpus
 from bpe_core.errors import BpeError
 from bpe_core.formats import dumps, loads
 from bpe_core.types import TieBreak
@@ -49,7 +49,7 @@ def test_a_weight_is_a_number_of_copies(
         documents += [text] * (n - 1)
     repeated = bpe.Corpus.from_documents(documents)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bpe_core.counting.count.use_kernels", lambda n_bytes: with_kernels)
+        patch.setattr("bpe_core.corpus.count.use_kernels", lambda n_bytes: with_kernels)
         cut = bpe.get_pretokenizer("gpt2")
         one, other = count_corpus(weighted, cut), count_corpus(repeated, cut)
     assert one.pretokens == other.pretokens

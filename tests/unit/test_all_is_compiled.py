@@ -15,14 +15,14 @@ from bpe_core.adapting.by_language import train_parity
 from bpe_core.comparison.model_bits import bits_per_byte
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.counting.compiled import count_documents, count_sections
+from bpe_core.corpus.count_compiled import count_documents, count_sections
 from bpe_core.formats.listed_merges import recover_merges
 from bpe_core.pretokenizers.blocks import sections
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.token_parts import number_merges
 from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.trainers.compiled import learn_merges
-from bpe_core.counting.word_row import Layout
+from bpe_core.corpus.word_row import Layout
 from bpe_core.pretokenizers.special_tokens import IsolatingPretokenizer
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.trainers.training import train

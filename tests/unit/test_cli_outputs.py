@@ -344,8 +344,8 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for name in (
         "bpe_core.corpus.read.read_corpus",
-        "bpe_core.counting.count.count_words",
-        "bpe_core.counting.counts_file.merge_counts",
+        "bpe_core.corpus.count.count_words",
+        "bpe_core.corpus.counts_file.merge_counts",
         "bpe_core.formats.checking.opened_elsewhere.check_opens",
         "bpe_core.adapting.extending.extend",
         "bpe_core.adapting.shrinking.shrink",

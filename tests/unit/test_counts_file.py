@@ -12,7 +12,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
-from bpe_core.counting.counts_file import KEY
+from bpe_core.corpus.counts_file import KEY
 from bpe_core.kernels import compile_kernels
 from bpe_core.types import TieBreak
 from tests.commands import run, succeed

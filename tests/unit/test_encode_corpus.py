@@ -22,7 +22,7 @@ import pytest
 import tiktoken
 
 import bpe_core as bpe
-from bpe_core.counting import read_counts
+from bpe_core.corpus import read_counts
 from bpe_core.kernels import compile_kernels
 from bpe_scale import (
     EncodingProgress,

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import bpe_core as bpe
 from bpe_core.cli import main
-from bpe_core.counting import count_pretokens
+from bpe_core.corpus import count_pretokens
 from bpe_core.vocabulary import SampleSet, mixtures
 from tests.commands import run
 

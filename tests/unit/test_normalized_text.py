@@ -13,8 +13,7 @@ from hypothesis import given
 
 import bpe_core as bpe
 from bpe_core.adapting import Adapted, trace_ids
-from bpe_core.corpus import load_sample, stream_corpus
-from bpe_core.counting import count_pretokens
+from bpe_core.corpus import count_pretokens, load_sample, stream_corpus
 from bpe_core.formats import adapted_files, dumps, loads
 from bpe_core.pretokenizers import NORMALIZERS, get_pretokenizer
 from bpe_core.tokenizer import boundaries, with_changes

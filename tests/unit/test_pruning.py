@@ -5,8 +5,7 @@ import pytest
 import tokenizers
 
 import bpe_core as bpe
-from bpe_core.corpus import load_sample
-from bpe_core.counting import count_pretokens
+from bpe_core.corpus import count_pretokens, load_sample
 from bpe_core.formats import dumps, loads
 from bpe_core.formats.folder_files import FORMATS
 from bpe_core.types import Format

@@ -8,8 +8,13 @@ from typing import get_args
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus import hash_documents, stream_corpus
-from bpe_core.counting import count_corpus, count_pretokens, seen_symbols
+from bpe_core.corpus import (
+    count_corpus,
+    count_pretokens,
+    hash_documents,
+    seen_symbols,
+    stream_corpus,
+)
 from bpe_core.kernels import compile_kernels
 from bpe_core.types import Base
 from tests.new_process import run_python
@@ -101,7 +106,7 @@ def test_a_stream_has_the_same_counts_without_kernels(
 ) -> None:
     full = [path for path in files if path.stat().st_size]
     with_kernels = count_corpus(stream_corpus(full), bpe.get_pretokenizer("gpt2"))
-    monkeypatch.setattr("bpe_core.counting.count.use_kernels", lambda n_bytes: False)
+    monkeypatch.setattr("bpe_core.corpus.count.use_kernels", lambda n_bytes: False)
     found = count_corpus(stream_corpus(full), bpe.get_pretokenizer("gpt2"))
     assert found.pretokens.words == with_kernels.pretokens.words
     assert found.pretokens.counts.tolist() == with_kernels.pretokens.counts.tolist()
@@ -113,7 +118,7 @@ def test_a_stream_has_the_same_counts_without_kernels(
 def test_a_cancelled_stream_has_an_empty_hash(
     files: list[Path], monkeypatch: pytest.MonkeyPatch, kernels: bool
 ) -> None:
-    monkeypatch.setattr("bpe_core.counting.count.use_kernels", lambda n_bytes: kernels)
+    monkeypatch.setattr("bpe_core.corpus.count.use_kernels", lambda n_bytes: kernels)
     corpus = stream_corpus(files)
     cancelled = bpe.train(corpus, bpe.TrainingConfig(300), should_stop=lambda: True)
     assert (cancelled.stop_reason, cancelled.corpus_sha256) == ("cancelled", "")

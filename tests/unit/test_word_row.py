@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.counting import Layout, word_row
+from bpe_core.corpus import Layout, word_row
 from bpe_core.kernels import MISSING
 from bpe_core.kernels.hashing import LONG, word_key, word_width
 from bpe_core.trainers.pair_tables import argsort_stable, sort_keys

@@ -21,9 +21,10 @@ from bpe_core.corpus import (
     DecodingErrors,
     Note,
     Upload,
+    is_counts_file,
     percent,
+    read_counts_in_process,
 )
-from bpe_core.counting import is_counts_file, read_counts_in_process
 from bpe_core.errors import BpeError, CorpusError, TextDecodingError
 from ui.look import counted, plain_markdown, plain_text, size_text
 from ui.run import MAX_TABLES_DESCRIBED, AlikeTables, corpus_summary

@@ -6,8 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.corpus import Corpus, load_sample
-from bpe_core.counting import seen_symbols
+from bpe_core.corpus import Corpus, load_sample, seen_symbols
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.trainers import GrowingVocabulary, choose_pair, count_pairs, count_words
 from bpe_core.types import TrainingConfig

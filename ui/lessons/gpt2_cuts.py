@@ -8,8 +8,7 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.corpus import Corpus, load_sample
-from bpe_core.counting import seen_symbols
+from bpe_core.corpus import Corpus, load_sample, seen_symbols
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer import gpt2
 from bpe_core.trainers import choose_pair, count_words, encode_reference

@@ -12,10 +12,11 @@ from bpe_core.corpus import (
     DecodingErrors,
     TableColumns,
     Upload,
+    choose_characters,
+    count_corpus,
     divide_in_process,
     find_symbols,
 )
-from bpe_core.counting import choose_characters, count_corpus
 from bpe_core.errors import BpeError
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.trainers import LargestSize, largest_vocab_size

@@ -26,8 +26,8 @@ Kernel = Callable[..., Any]
 _KERNEL: dict[str, Any] = {"nogil": True, "_nrt": False}
 _WITHIN: dict[str, Any] = {**_KERNEL, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 CALLERS: Final = (
-    "bpe_core.counting.compiled",
-    "bpe_core.counting.word_row",
+    "bpe_core.corpus.count_compiled",
+    "bpe_core.corpus.word_row",
     "bpe_core.trainers.compiled",
     "bpe_core.tokenizer.compiled",
     "bpe_core.comparison.model_bits",

@@ -38,8 +38,8 @@ KERNELS: Final = Path(__file__).absolute().parents[1]
 # What else the library is made from: a constant, and the modules whose arrays the kernels take.
 _ALSO: Final = (
     "comparison/model_bits.py",
-    "counting/compiled.py",
-    "counting/word_row.py",
+    "corpus/count_compiled.py",
+    "corpus/word_row.py",
     "kernels/compiling/build.py",
     "kernels/compiling/decorate.py",
     "kernels/compiling/instructions.py",

@@ -1,4 +1,4 @@
-// Learn merges from documents with the kernels: what `counting/compiled.py`, `trainers/compiled.py` and
+// Learn merges from documents with the kernels: what `corpus/count_compiled.py`, `trainers/compiled.py` and
 // `trainers/indexing.py` do for the app, with one thread.
 
 import { Cut } from "./cutting.js";

@@ -14,14 +14,14 @@ from typing import Any, BinaryIO, Final, cast
 import numpy as np
 
 from bpe_core.checks import several
-from bpe_core.corpus import (
+from bpe_core.corpus.parquet import damage_named
+from bpe_core.corpus.urls import Location
+from bpe_core.corpus.word_counts import (
     MAX_SUM,
     CountsSummary,
-    Location,
     WordCounts,
     check_pretokens,
     check_sum,
-    damage_named,
     weighted_sum,
     word_lengths,
 )

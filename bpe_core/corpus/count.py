@@ -20,16 +20,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from bpe_core.corpus import (
-    CharacterSet,
-    Corpus,
-    CountsSummary,
-    FileTexts,
-    WordCounts,
-    to_corpus,
-)
-from bpe_core.counting.counts_file import find_characters
-from bpe_core.counting.word_row import normalize_words, write_words
+from bpe_core.corpus.composition import CharacterSet
+from bpe_core.corpus.corpus import Corpus, to_corpus
+from bpe_core.corpus.counts_file import find_characters
+from bpe_core.corpus.filed_texts import FileTexts
+from bpe_core.corpus.word_counts import CountsSummary, WordCounts
+from bpe_core.corpus.word_row import normalize_words, write_words
 from bpe_core.errors import ConfigError, EmptyCorpusError
 from bpe_core.kernels import use_kernels
 from bpe_core.pretokenizers import SCANNERS, Normalizer, Pretokenizer, get_pretokenizer
@@ -106,7 +102,7 @@ def count_pretokens(
         documents = map(pretokenizer.normalizer, documents)
     if use_kernels(corpus.n_bytes):
         # Imported when needed, because it loads the kernels.
-        from bpe_core.counting.compiled import count_documents
+        from bpe_core.corpus.count_compiled import count_documents
 
         found = count_documents(documents, pretokenizer, share)
     else:
@@ -168,7 +164,7 @@ def count_in_runs(
         yield count_pieces(texts, pretokenizer, should_stop=should_stop)
         return
     # Imported when needed, because they load the kernels.
-    from bpe_core.counting.compiled import count_documents, count_sections
+    from bpe_core.corpus.count_compiled import count_documents, count_sections
     from bpe_core.pretokenizers import sections
 
     if pretokenizer.cut in SCANNERS:
@@ -476,7 +472,7 @@ def _check_words(counts: WordCounts, name: str) -> None:
     pretokenizer = get_pretokenizer(name)
     words = counts.pretokens.words
     if use_kernels(sum(map(len, words))):
-        from bpe_core.counting.compiled import count_documents
+        from bpe_core.corpus.count_compiled import count_documents
 
         # Much faster than word by word; the distinct words stay the same if none is split.
         found = count_documents(map(bytes.decode, words), pretokenizer)

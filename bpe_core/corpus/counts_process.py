@@ -11,8 +11,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus import PARQUET_MARK, Corpus, CountsSummary, WordCounts
-from bpe_core.counting.counts_file import KEY, counts_in
+from bpe_core.corpus.corpus import Corpus
+from bpe_core.corpus.counts_file import KEY, counts_in
+from bpe_core.corpus.file_kinds import PARQUET_MARK
+from bpe_core.corpus.word_counts import CountsSummary, WordCounts
 from bpe_core.errors import ProcessError, UnsupportedFileError
 from bpe_core.extras import needs_extra
 from bpe_core.processes import Limits
