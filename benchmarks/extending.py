@@ -9,8 +9,7 @@ from pathlib import Path
 from benchmarks import corpora
 from benchmarks.report import against, middle, table
 from bpe_core.adapting import extend
-from bpe_core.corpus import Corpus
-from bpe_core.corpus import (Layout)
+from bpe_core.corpus import Corpus, Layout
 from bpe_core.tokenizer import gpt2
 from bpe_core.trainers import ContinuedVocabulary, TrainingRun, incremental, train
 from bpe_core.types import TrainingConfig

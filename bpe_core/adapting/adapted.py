@@ -9,8 +9,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus import Corpus, WordCounts
-from bpe_core.corpus import count_pretokens
+from bpe_core.corpus import Corpus, WordCounts, count_pretokens
 from bpe_core.tokenizer import Tokenizer, merge_symbols
 from bpe_core.trainers import TermCost, spell_in_bytes, spelled_by
 from bpe_core.types import read_only

@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole, counted, times
-from bpe_core.corpus import Corpus, Split, TrainedOn, to_corpus
-from bpe_core.corpus import NEVER, Layout, count_pretokens
+from bpe_core.corpus import NEVER, Corpus, Layout, Split, TrainedOn, count_pretokens, to_corpus
 from bpe_core.errors import OutOfRangeError, VocabularyTooSmallError
 from bpe_core.extras import to_frame
 from bpe_core.kernels import MISSING, use_kernels

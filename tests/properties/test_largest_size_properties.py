@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.corpus import load_sample
-from bpe_core.corpus import count_pretokens, seen_symbols
+from bpe_core.corpus import count_pretokens, load_sample, seen_symbols
 from bpe_core.trainers import LargestSize, largest_vocab_size, train_reference
 from tests.strategies import texts, training_configs, word_counts
 
