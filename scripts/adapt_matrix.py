@@ -36,14 +36,12 @@ from bpe_core.files import write_whole
 from bpe_core.formats import (
     CATALOGUE,
     VARIABLE,
+    BaseFiles,
     Package,
-    adapted_files,
     choose_engine,
     download,
     dumps,
-    format_for,
     is_ranks,
-    open_base,
     read_description,
     read_ranks,
     read_tekken,
@@ -137,7 +135,7 @@ def few_cases(languages: Sequence[str], number: int) -> list[Case]:
 
 
 def bases() -> dict[str, str]:
-    """Return what `open_base` is given for each base; of equal files, only the first is there."""
+    """Return what `BaseFiles` is given for each base; of equal files, only the first is there."""
     found = {f"chat/{name}": CHAT / name / "tokenizer.json" for name in CHAT_PACKAGES}
     found |= {name: FOLDER / known.file_name for name, known in CATALOGUE.items()}
     for path in sorted(VOCABULARIES.glob("*.gguf")):
@@ -183,7 +181,7 @@ def try_base(
     """Return the cells of a base's line, and what failed."""
     started = time.monotonic()
     try:
-        base = open_base(path)
+        base = BaseFiles.open(path)
     except BpeError as error:
         return [f"refused: {error}"], []
     spell = cache(partial(_opened(base.files).encode, allowed_special="all"))
@@ -194,12 +192,7 @@ def try_base(
         text, new = texts[case.language]
         try:
             adapted = WAYS[case.way](base.tokenizer, Corpus.from_text(text))
-            format_name = format_for(base.files, base.tokenizer)
-            files = (
-                adapted_files(adapted, base.files)
-                if format_name is None
-                else dumps(adapted.tokenizer, format_name)
-            )
+            files = base.rewritten(adapted)
             if case.is_compared:
                 found = compare(adapted, files, new, spell, also_slow=case.also_slow)
                 readers |= dict.fromkeys(found)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bpe_core.adapting import extend
 from bpe_core.corpus import Corpus
-from bpe_core.formats import VARIABLE, open_base
+from bpe_core.formats import VARIABLE, BaseFiles
 from scripts.get_tokenizers import FOLDER
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "adapt.md"
@@ -49,7 +49,7 @@ def main() -> None:
         training, held_out = corpus.split(HELD_OUT)
         cells = [name, f"{corpus.n_bytes / 1e6:.1f} MB"]
         for base in BASES:
-            run = extend(open_base(base).tokenizer, training, max(N_TOKENS))
+            run = extend(BaseFiles.open(base).tokenizer, training, max(N_TOKENS))
             curve = run.tokens_after_on(held_out)
             for n in N_TOKENS:
                 learned = min(n, len(curve) - 1)

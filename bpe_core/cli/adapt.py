@@ -89,13 +89,13 @@ class _Request:
     def open(self, addition: _Addition | None = None) -> _Opened:
         """Open the base, and count the text; raise first if the result could not be written."""
         from bpe_core.adapting import trace_ids
-        from bpe_core.formats import format_by_name, is_folder, open_base, row_files
+        from bpe_core.formats import BaseFiles, format_by_name, row_files
 
         self.sources.check()
         check_json(self.out, wanted=self.as_json)
         special_tokens = parse_special_tokens(self.special_tokens)
         fetch_missing(self.base)
-        base = open_base(self.base, self.pretokenizer, special_tokens or None)
+        base = BaseFiles.open(self.base, self.pretokenizer, special_tokens or None)
         if addition is not None:
             addition.check_coverage(base.tokenizer)
         # Written once unchanged, because a refusal after the whole run would come too late.
@@ -103,8 +103,8 @@ class _Request:
         inputs = [self.base, *self.sources.inputs()]
         if addition is not None and addition.terms_file:
             inputs.append(addition.terms_file)
-        files = {**self.files(unchanged, base), **row_files(unchanged)}
-        is_file_name = format_by_name(self.out) is not None and not is_folder(self.out)
+        files = {**base.rewritten(unchanged, self.format_name), **row_files(unchanged)}
+        is_file_name = format_by_name(self.out) not in (None, "transformers")
         check_outputs(
             files,
             self.out,
@@ -115,34 +115,18 @@ class _Request:
         check_beside(files, self.out, self.sources, inputs, force=self.force)
         return _Opened(base, *self.sources.count(base.tokenizer.pretokenizer.name, self.out))
 
-    def files(self, adapted: Adapted, base: BaseFiles) -> dict[str, bytes]:
-        """Return the files of an adapted tokenizer by name."""
-        from bpe_core.formats import FILE_NAME, adapted_files, dumps, format_for, role_files
-
-        format_name = format_for(base.files, base.tokenizer, self.format_name)
-        if format_name is None:
-            return adapted_files(adapted, base.files)
-        if format_name in ("huggingface", "transformers") and FILE_NAME in base.files:
-            # The base's own files hold more, such as a chat template or another normalizer.
-            own = adapted_files(adapted, base.files)
-            if format_name == "transformers":
-                return {**role_files(adapted.tokenizer), **own}
-            return {FILE_NAME: own[FILE_NAME]}
-        return dumps(adapted.tokenizer, format_name)
-
     def write(self, adapted: Adapted, base: BaseFiles) -> list[Path]:
         """Write the files of an adapted tokenizer and its rows; return their paths."""
         from bpe_core.formats import row_files, write_files
 
-        return write_files({**self.files(adapted, base), **row_files(adapted)}, self.out)
+        files = base.rewritten(adapted, self.format_name)
+        return write_files({**files, **row_files(adapted)}, self.out)
 
     def note_what_lacks(self, adapted: Adapted, base: BaseFiles) -> None:
         """Report on stderr which parts of an adapted tokenizer its files do not hold."""
-        from bpe_core.formats import format_for
-
-        format_name = format_for(base.files, base.tokenizer, self.format_name)
-        if format_name is not None and not base.files.keys() & self.files(adapted, base).keys():
-            note_what_lacks(adapted.tokenizer, format_name)
+        format = base.format_for(self.format_name)
+        if format is not None and not base.files.keys() & base.rewritten(adapted, format).keys():
+            note_what_lacks(adapted.tokenizer, format)
 
 
 @dataclass(frozen=True, slots=True)

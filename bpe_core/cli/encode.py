@@ -108,12 +108,12 @@ def encode(
       71 h
       10339 ugs
     """
-    from bpe_core.formats import IDS
+    from bpe_core.formats import WrittenKind
     from bpe_core.tokenizer import find_own
     from bpe_core.unicode import to_printable
 
     out = out or "-"
-    check_output(None if tokens else IDS, out, [tokenizer, file], force=force)
+    check_output(None if tokens else WrittenKind.IDS, out, [tokenizer, file], force=force)
     loaded = load_encoder(tokenizer, pretokenizer, special_tokens)
     text, allowed = read_text(file), "all" if allow_special else ()
     # Other libraries decide by themselves what happens to unknown symbols.
@@ -325,7 +325,7 @@ def chat(
       $ bpe chat gpt2 talks.jsonl --template chat.jinja --report --masks masks.parquet
     """
     from bpe_core.chat import NOT_VARIABLES, check_messages
-    from bpe_core.formats import IDS, open_encoder
+    from bpe_core.formats import WrittenKind, open_encoder
     from bpe_core.tokenizer import boundaries, read_conversation
 
     modes = [name for name, is_on in (("--report", report), ("--drift", drift)) if is_on]
@@ -350,7 +350,7 @@ def chat(
         raise click.UsageError(f"{unread[0]} {said}.")
     out = out or "-"
     inputs = [tokenizer, messages, *filter(None, (given_template, tools))]
-    check_output(IDS if ids else None, out, inputs, force=force)
+    check_output(WrittenKind.IDS if ids else None, out, inputs, force=force)
     fetch_missing(tokenizer)
     try:
         opened = open_encoder(tokenizer)

@@ -10,18 +10,22 @@ import click
 from bpe_core.checks import counted
 from bpe_core.cli.encode import show_encoded
 from bpe_core.cli.outputs import (
+    check_json,
     check_outputs,
     format_to_write,
+    print_json,
     write_tokenizer,
 )
 from bpe_core.cli.results import check_note, has_neighbours, write_note
 from bpe_core.cli.support import (
     format_option,
+    json_option,
     load_merges,
     load_tokenizer,
     note_what_lacks,
     out_option,
     tokenizer_options,
+    what_lacks,
 )
 from bpe_core.corpus import Location
 from bpe_core.errors import FormatError
@@ -124,6 +128,7 @@ def inspect(
     is_flag=True,
     help="First open it in the library that the format is meant for, and compare 100,000 tokens.",
 )
+@json_option
 @tokenizer_options
 def convert(
     source: str,
@@ -133,6 +138,7 @@ def convert(
     force: bool,
     format_name: str | None,
     check: bool,
+    as_json: bool,
     pretokenizer: str | None,
     special_tokens: tuple[str, ...],
 ) -> None:
@@ -145,11 +151,12 @@ def convert(
       $ bpe convert mine.bpe.json tokenizer.json
       $ bpe convert mine.json folder --format transformers
     """
-    from bpe_core.formats import dumps, find_note
+    from bpe_core.formats import dumps, find_note, places_for
 
     if (path is None) == (out is None):
         raise click.UsageError("Give one PATH to write to, as an argument or with --out.")
     out = cast("str", path or out)
+    check_json(out, wanted=as_json)
     format, note = format_to_write(out, format_name)
     tokenizer = load_tokenizer(source, pretokenizer, special_tokens)
     files = dumps(tokenizer, format)
@@ -165,6 +172,17 @@ def convert(
     note_what_lacks(tokenizer, format)
     for line in told:
         click.echo(line, err=True)
+    if as_json:
+        print_json(
+            {
+                "written": [*map(str, places_for(files, out))],
+                "format": format,
+                "vocab_size": tokenizer.vocab_size,
+                "pretokenizer": tokenizer.pretokenizer.name,
+                "special_tokens": dict(tokenizer.special_tokens),
+                "lacks": what_lacks(tokenizer, format),
+            }
+        )
 
 
 def _is_encoded(name: str) -> bool:
@@ -187,18 +205,17 @@ def _list_special_tokens(tokenizer: Encoder) -> None:
 
 def _list_readers(tokenizer: Tokenizer) -> None:
     """Print how each installed library reads each format, or why there is no such file."""
-    from bpe_core.formats import Opened, make_probe, opens_in
+    from bpe_core.formats import opens_in
 
-    for format_name, came in opens_in(tokenizer, make_probe(tokenizer)):
-        sentence = came.sentence if isinstance(came, Opened) else f"Refused: {came}"
-        click.echo(f"{format_name:<13} {sentence}")
+    for format_name, opened in opens_in(tokenizer):
+        click.echo(f"{format_name:<13} {opened.sentence}")
 
 
 def _check(tokenizer: Tokenizer, format_name: Format) -> None:
     """Report on stderr that another library returns the same ids; raise `FormatError` otherwise."""
-    from bpe_core.formats import check_opens, make_probe
+    from bpe_core.formats import check_opens
 
-    opened = check_opens(tokenizer, format_name, make_probe(tokenizer))
+    opened = check_opens(tokenizer, format_name)
     if not opened.is_same:
         raise FormatError(f"{opened.sentence} Nothing was written.")
     click.echo(opened.sentence, err=True)

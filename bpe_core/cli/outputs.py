@@ -27,8 +27,8 @@ from bpe_core.corpus import Location
 from bpe_core.errors import ConfigError, CorpusError, explain
 
 if TYPE_CHECKING:
-    from bpe_core.formats import Choice, FetchProgress, Format
-    from bpe_core.types import TrainingProgress
+    from bpe_core.formats import Choice, FetchProgress
+    from bpe_core.types import Format, TrainingProgress
 
 
 _STANDARD_INPUT: Final = 0
@@ -41,12 +41,10 @@ _SECONDS_WITHOUT: Final = 1.0
 
 def format_to_write(out: str, format_name: str | None) -> Choice:
     """Return the format that `--format` or the name of the output says."""
-    from bpe_core.formats import DEFAULT, Choice, choose_format
+    from bpe_core.formats import choose_format
 
     given = cast("Format | None", format_name)
-    if is_standard_output(out):
-        return Choice(given or DEFAULT, None)
-    return choose_format(out, given)
+    return choose_format("/dev/stdout" if is_standard_output(out) else out, given)
 
 
 def is_standard_output(out: str) -> bool:
@@ -71,16 +69,7 @@ def check_outputs(
     Of `files`, only the names and the kinds matter. `inputs` are what the command reads. If
     nothing is wrong, the note is shown on stderr.
     """
-    from bpe_core.formats import (
-        ADDED_TOKENS,
-        OLD_IDS,
-        PARTS,
-        ROWS,
-        TOKENIZER_FILES,
-        is_folder,
-        places_for,
-        written_kind,
-    )
+    from bpe_core.formats import WrittenKind, left_behind, places_for
 
     if is_standard_output(out):
         if len(files) > 1:
@@ -88,15 +77,14 @@ def check_outputs(
                 f"{', '.join(files)} are too many files for standard output. Name a folder."
             )
         return
-    makes_folder = len(files) > 1 or is_folder(out)
-    kinds = [written_kind(BytesIO(data), name) for name, data in files.items()]
+    kinds = [WrittenKind.of(BytesIO(data), name) for name, data in files.items()]
     places = dict(zip(places_for(files, out), kinds, strict=True))
+    makes_folder = [*places] != [Path(out)]
     if makes_folder and Path(out).exists() and not Path(out).is_dir():
         raise ConfigError(f"{out} is not a folder, and {', '.join(files)} need one. Name a folder.")
     _check_places(places, inputs, force=force, makes_folder=makes_folder)
-    known = (*TOKENIZER_FILES, ADDED_TOKENS, OLD_IDS, PARTS, ROWS)
-    others = [name for name in known if name not in files and Path(out, name).exists()]
-    if makes_folder and others and not force:
+    others = left_behind(files, out) if makes_folder else []
+    if others and not force:
         raise ConfigError(
             f"The folder {out} has {', '.join(others)}, which would belong to another tokenizer "
             "than the new files. Choose another folder, or write there with --force."
@@ -115,7 +103,7 @@ def check_output(
 ) -> None:
     """Raise `ConfigError` if a file cannot or must not be written to `out`.
 
-    `kind` is what `written_kind` returns for the new file, and `inputs` are what the command reads.
+    `kind` is that of the new file, and `inputs` are what the command reads.
     """
     if not is_standard_output(out) and not Location(out).is_url:
         _check_places({Path(out): kind}, inputs, force=force, makes_folder=makes_folder)
@@ -242,12 +230,12 @@ def kind_at(path: str | Path) -> str | None:
 
     A pipe is none of them, and reading from it would take what it has from the command.
     """
-    from bpe_core.formats import written_kind
+    from bpe_core.formats import WrittenKind
 
     if not os.path.isfile(path):
         return None
     with Path(path).open("rb") as file:
-        return written_kind(file, Path(path).name)
+        return WrittenKind.of(file, Path(path).name)
 
 
 def _is_same(path: str | int, status: os.stat_result) -> bool:

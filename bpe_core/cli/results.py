@@ -176,7 +176,7 @@ def check_beside(
 
     `names` are those of the tokenizer's files.
     """
-    from bpe_core.formats import HELD_OUT
+    from bpe_core.formats import WrittenKind
 
     if not has_neighbours(out):
         return
@@ -184,7 +184,7 @@ def check_beside(
     check_note(names, out, inputs, force=force)
     if sources.held_out:
         place = str(held_out_place(out))
-        check_output(HELD_OUT, place, inputs, force=force, makes_folder=True)
+        check_output(WrittenKind.HELD_OUT, place, inputs, force=force, makes_folder=True)
 
 
 def has_neighbours(out: str) -> bool:
@@ -197,10 +197,10 @@ def check_note(names: Iterable[str], out: str, inputs: Iterable[str], *, force: 
 
     `names` are those of the tokenizer's files.
     """
-    from bpe_core.formats import NOTE, note_place, noted_file
+    from bpe_core.formats import WrittenKind, note_place
 
-    place = str(note_place(noted_file(names, out)))
-    check_output(NOTE, place, inputs, force=force, makes_folder=True)
+    place = str(note_place(names, out))
+    check_output(WrittenKind.NOTE, place, inputs, force=force, makes_folder=True)
 
 
 def write_note(trained_on: TrainedOn, out: str) -> None:

@@ -156,11 +156,11 @@ class Stretches:
 
     def find_texts(self) -> list[str]:
         """Return the paths and URLs of what is counted; files of counts are skipped."""
-        from bpe_core.formats import COUNTS
+        from bpe_core.formats import WrittenKind
         from bpe_scale import find_sources
 
         found = [source.url for source in find_sources(self.names)]
-        return [url for url in found if Location(url).is_url or kind_at(url) != COUNTS]
+        return [url for url in found if Location(url).is_url or kind_at(url) != WrittenKind.COUNTS]
 
     def count_in_stretches(
         self, out: str, pretokenizer: str, work: str | None = None

@@ -140,7 +140,7 @@ def export(name: str, out: str, *, force: bool, format_name: str | None) -> None
     """
     from bpe_core.errors import ConfigError
     from bpe_core.files import Entry, Store
-    from bpe_core.formats import ENTRY, dumps, format_by_name, load_run
+    from bpe_core.formats import WrittenKind, dumps, format_by_name, load_run
 
     wants_tokenizer = format_name is not None or (
         not is_standard_output(out) and format_by_name(out) is not None
@@ -164,7 +164,7 @@ def export(name: str, out: str, *, force: bool, format_name: str | None) -> None
             for line in told:
                 click.echo(line, err=True)
         else:
-            check_output(ENTRY, out, [str(folder)], force=force)
+            check_output(WrittenKind.ENTRY, out, [str(folder)], force=force)
             write_output(_zip_folder(folder), out)
 
 

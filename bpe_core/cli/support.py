@@ -375,26 +375,36 @@ def read_ids(name: str) -> list[int]:
     return list(map(int, words))
 
 
+def what_lacks(tokenizer: Tokenizer, format_name: str) -> list[str]:
+    """Return sentences on the parts of a tokenizer that the files of a format do not hold."""
+    from bpe_core.formats import Published, what_ranks_lack
+
+    lacks: list[str] = []
+    cut = quote(tokenizer.pretokenizer.name)
+    if format_name == "tiktoken":
+        lacks = [
+            *filter(None, [what_ranks_lack(tokenizer)]),
+            "A .tiktoken file does not say how text is cut, and its reader has to be told. To read "
+            f"it: --pretokenizer {cut}",
+        ]
+    if format_name == "gpt2" and cut != "gpt2":
+        lacks.append(
+            "vocab.json and merges.txt do not say how text is cut, and are read as if by GPT-2's "
+            f"pre-tokenizer. To read them: --pretokenizer {cut}"
+        )
+    published = Published.with_tokens(tokenizer.special_tokens)
+    if format_name == "transformers" and published is not None:
+        lacks.append(
+            f"The folder has no chat template, because the file of {published.title} has none. "
+            "Copy it from the folder of your model."
+        )
+    return lacks
+
+
 def note_what_lacks(tokenizer: Tokenizer, format_name: str) -> None:
     """Report on stderr which parts of a tokenizer the files of a format do not hold."""
-    from bpe_core.formats import published_with, what_ranks_lack
-
-    if format_name == "tiktoken" and (lack := what_ranks_lack(tokenizer)):
-        click.echo(lack, err=True)
-    cut = tokenizer.pretokenizer.name
-    if format_name == "gpt2" and cut != "gpt2":
-        click.echo(
-            "vocab.json and merges.txt do not say how text is cut, and are read as if by GPT-2's "
-            f"pre-tokenizer. To read them: --pretokenizer {quote(cut)}",
-            err=True,
-        )
-    published = published_with(tokenizer.special_tokens)
-    if format_name == "transformers" and published is not None:
-        click.echo(
-            f"The folder has no chat template, because the file of {published.title} has none. "
-            "Copy it from the folder of your model.",
-            err=True,
-        )
+    for sentence in what_lacks(tokenizer, format_name):
+        click.echo(sentence, err=True)
 
 
 @click.command()

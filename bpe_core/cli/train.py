@@ -183,7 +183,7 @@ def train(
       $ bpe train notes.txt --vocab-size 400 --seed-token mov --veto 'regex:[0-9]' --out asm.json
     """
     from bpe_core.corpus import Corpus
-    from bpe_core.formats import RUN, dumps, run_to_bytes
+    from bpe_core.formats import WrittenKind, dumps, run_to_bytes
     from bpe_core.trainers import train as run_training
     from bpe_core.types import TrainingConfig
 
@@ -209,7 +209,7 @@ def train(
     if run_file is not None:
         if os.path.realpath(run_file) == os.path.realpath(out):
             raise click.UsageError("--run and --out name the same file.")
-        check_output(RUN, run_file, inputs, force=force)
+        check_output(WrittenKind.RUN, run_file, inputs, force=force)
     opened = sources.open(config.pretokenizer, out)
     text = opened.text
     if weighed and isinstance(text, Corpus):
@@ -458,11 +458,11 @@ def count(sources: Sources, out: str, *, force: bool, pretokenizer: str, as_json
       $ bpe count notes.txt --floor 2 --out often.parquet
       $ bpe train --counts counts.parquet --vocab-size 400 --out counted.json
     """
-    from bpe_core.formats import COUNTS
+    from bpe_core.formats import WrittenKind
 
     check_json(out, wanted=as_json)
     sources.check()
-    check_output(COUNTS, out, sources.inputs(), force=force, makes_folder=True)
+    check_output(WrittenKind.COUNTS, out, sources.inputs(), force=force, makes_folder=True)
     with output_path(out) as path:
         summary = sources.write_counts(pretokenizer, path)
     _report(summary, out, as_json=as_json)
@@ -480,10 +480,10 @@ def merge_counts(files: tuple[str, ...], out: str, *, force: bool, as_json: bool
       $ bpe merge-counts counts.parquet counts.parquet --out twice.parquet
     """
     from bpe_core.corpus import merge_counts as merge
-    from bpe_core.formats import COUNTS
+    from bpe_core.formats import WrittenKind
 
     check_json(out, wanted=as_json)
-    check_output(COUNTS, out, files, force=force, makes_folder=True)
+    check_output(WrittenKind.COUNTS, out, files, force=force, makes_folder=True)
     with output_path(out) as path:
         summary = merge(files, path)
     _report(summary, out, as_json=as_json)

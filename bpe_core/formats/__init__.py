@@ -36,8 +36,7 @@ it to check that they give the same ids (`opened_elsewhere`).
 What others published is in `published`: the table of names, the files in caches, and how missing
 ones are fetched, which nothing here does without being asked.
 
-`run_archive` saves a whole run. `training_note` is the note next to a tokenizer on its training.
-`written_kinds` recognises all files written here.
+`run_archive` saves a whole run. `written_kinds` recognises all files written here.
 """
 
 from typing import TYPE_CHECKING
@@ -48,37 +47,33 @@ from bpe_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from bpe_core.formats import run_archive
     from bpe_core.formats.adapted.adapted_files import (
-        ADDED_TOKENS,
-        OLD_IDS,
-        PARTS,
-        ROWS,
         BaseFiles,
         adapted_files,
-        format_for,
         is_ranks,
-        open_base,
         row_files,
     )
     from bpe_core.formats.checking.opened_elsewhere import (
-        Opened,
         check_opens,
         opens_in,
     )
-    from bpe_core.formats.checking.probe import make_probe
     from bpe_core.formats.checking.reading_libraries import find_reader, tiktoken_pattern
     from bpe_core.formats.description import check_not_overruled
     from bpe_core.formats.folder_files import (
-        DEFAULT,
+        ADDED_TOKENS,
+        ROW_FILES,
+        ROWS,
         TOKENIZER_FILES,
         Choice,
-        Format,
         choose_format,
+        find_note,
         format_by_name,
-        is_folder,
+        left_behind,
+        note_for,
+        note_place,
+        places_for,
         read_files_at,
     )
     from bpe_core.formats.huggingface import (
-        FILE_NAME,
         for_library,
         special_texts,
         write_huggingface,
@@ -90,7 +85,6 @@ if TYPE_CHECKING:
         from_huggingface,
         load,
         loads,
-        places_for,
         save,
         write_files,
     )
@@ -140,13 +134,10 @@ if TYPE_CHECKING:
         what_ranks_lack,
         write_tiktoken,
     )
-    from bpe_core.formats.training_note import NOTE, find_note, note_for, note_place, noted_file
     from bpe_core.formats.transformers_folder import (
         FOLDER,
-        published_with,
-        role_files,
         special_roles,
     )
-    from bpe_core.formats.written_kinds import COUNTS, ENTRY, HELD_OUT, IDS, RUN, written_kind
+    from bpe_core.formats.written_kinds import WrittenKind
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

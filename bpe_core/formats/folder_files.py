@@ -1,14 +1,21 @@
-"""A tokenizer's files by their names: which to read of a folder or a zip, and what to write."""
+"""A tokenizer's files by their names: which to read of a folder or a zip, and what to write.
+
+Next to a tokenizer's file may be a note on what it was trained on, which few formats can hold. It
+belongs to one file, whose hash it has: after that file was replaced by another tokenizer, the note
+counts for nothing.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import os
 import zipfile
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 from bpe_core.corpus import TRAINED_ON_ENDING, is_zip
 from bpe_core.errors import BpeError, ConfigError, FormatError, MissingFileError, explain
@@ -17,13 +24,16 @@ from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped, without_t
 from bpe_core.formats.published.hub_names import PAIR, SIDECARS, TEMPLATES, HubName, is_sidecar
 from bpe_core.types import Format
 
+if TYPE_CHECKING:
+    from bpe_core.corpus import TrainedOn
+
 PAIRS: Final = (PAIR, ("encoder.json", "vocab.bpe"))
 """The two pairs of names in use for GPT-2's vocabulary and its merges."""
 CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, MODEL_CONFIG, CHAT_TEMPLATE = SIDECARS
 JSON_SIDECARS: Final = (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, MODEL_CONFIG)
 """The files next to a vocabulary that add tokens to it."""
-ROWS: Final = "embedding_rows.json"
-"""The file next to an adapted tokenizer with the old ids that its rows start from."""
+OLD_IDS, PARTS, ROWS = ROW_FILES = ("old_ids.npy", "parts.npy", "embedding_rows.json")
+"""The files next to an adapted tokenizer with the old ids that its rows start from."""
 _SETS: Final = (
     ("tokenizer.bpe.json",),
     ("tokenizer.json",),  # before GPT-2's two files, as in transformers: they contain less
@@ -50,6 +60,10 @@ MAX_BYTES: Final = 128_000_000
 _MAX_UNPACKED: Final = 256_000_000
 """The limit for the files taken from a zip, in all."""
 _MAX_MEMBERS: Final = 10_000
+NOTE_FORMAT: Final = "bpe-explorer-training"
+_NOTE_VERSION: Final = 1
+_NATIVE_START: Final = b'{"format": "bpe-explorer-tokenizer"'
+_RECORD: Final = b', "training": {'
 
 
 def choose_files(names: Sequence[str], where: str) -> list[str]:
@@ -290,3 +304,101 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
     (True, False)
     """
     return os.fspath(path).endswith(os.sep) or Path(path).is_dir()
+
+
+def places_for(names: Iterable[str], path: str | os.PathLike[str]) -> list[Path]:
+    """Return where a tokenizer's files are written: `path` itself, or files in the folder `path`.
+
+    >>> places_for(["vocab.json", "merges.txt"], "new")
+    [PosixPath('new/vocab.json'), PosixPath('new/merges.txt')]
+    """
+    target, names = Path(path), [*names]
+    if len(names) == 1 and not is_folder(path):
+        return [target]
+    return [target / name for name in names]
+
+
+def left_behind(names: Collection[str], out: str) -> list[str]:
+    """Return the files in the folder `out` that would belong to another tokenizer than new ones.
+
+    `names` are those of the new files.
+
+    >>> left_behind(["tokenizer.json"], "missing/")
+    []
+    """
+    known = (*TOKENIZER_FILES, ADDED_TOKENS, *ROW_FILES)
+    return [name for name in known if name not in names and Path(out, name).exists()]
+
+
+def note_place(names: Iterable[str], out: str) -> Path:
+    """Return where the note on a tokenizer is, once its files of these names are written to `out`.
+
+    >>> note_place(["tokenizer_config.json", "tokenizer.json"], "mine").as_posix()
+    'mine/tokenizer.training.json'
+    """
+    places = places_for(names, out)
+    name = choose_files([place.name for place in places], out)[0] if len(places) > 1 else ""
+    return _note_on(next((place for place in places if place.name == name), places[0]))
+
+
+def _note_on(file: Path) -> Path:
+    """Return where the note on a tokenizer's file is.
+
+    >>> _note_on(Path("mine.bpe.json")).name
+    'mine.bpe.training.json'
+    """
+    return file.with_name(f"{file.name.removesuffix('.json')}{TRAINED_ON_ENDING}")
+
+
+def note_for(path: Path, trained_on: TrainedOn) -> tuple[Path, bytes]:
+    """Return the place and the contents of the note for the tokenizer that was written to a path.
+
+    Raises what `read_files_at` raises.
+    """
+    name, data = next(iter(read_files_at(path).items()))
+    file = (path if path.is_dir() else path.parent) / name
+    note = {
+        "format": NOTE_FORMAT,
+        "version": _NOTE_VERSION,
+        "file_sha256": hashlib.sha256(data).hexdigest(),
+        **trained_on.to_dict(),
+    }
+    return _note_on(file), json.dumps(note).encode()
+
+
+def read_note(path: Path, files: Mapping[str, bytes]) -> TrainedOn | None:
+    """Return what the tokenizer at a path was trained on, or None if that is not known.
+
+    `files` are its files, as `read_files_at` returns them. This package's own format has a record
+    of the training; the note of a file has more.
+    """
+    name, data = next(iter(files.items()))
+    file = (path if path.is_dir() else path.parent) / name
+    with suppress(FormatError, OSError, ValueError):
+        match json.loads(_note_on(file).read_bytes()):
+            case {"format": "bpe-explorer-training", "version": 1, "file_sha256": sha256, **record}:
+                if sha256 == hashlib.sha256(data).hexdigest():
+                    return _to_trained_on(record)
+            case _:
+                pass
+    if not data.startswith(_NATIVE_START) or (at := data.rfind(_RECORD)) < 0:
+        return None
+    with suppress(FormatError, ValueError):
+        # Only the record at the end, because parsing all of a large file takes long.
+        record: Any = json.JSONDecoder().raw_decode(data[at + len(_RECORD) - 1 :].decode())[0]
+        return _to_trained_on(record)
+    return None
+
+
+def _to_trained_on(record: Mapping[str, Any]) -> TrainedOn:
+    # Most tokenizers have no record, and opening them does not need corpora.
+    from bpe_core.corpus import TrainedOn
+
+    return TrainedOn.from_dict(record)
+
+
+def find_note(path: Path) -> TrainedOn | None:
+    """Return what the tokenizer at a path was trained on, or None if that is not known."""
+    with suppress(FormatError, MissingFileError):
+        return read_note(path, read_files_at(path))
+    return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -26,9 +26,9 @@ from bpe_core.formats.description import Description, check_not_overruled
 from bpe_core.formats.folder_files import (
     FORMATS,
     choose_format,
-    is_folder,
     locate,
     naming,
+    places_for,
     read_files_at,
 )
 from bpe_core.formats.gguf import gguf_file
@@ -209,18 +209,6 @@ def write_files(files: Mapping[str, bytes], path: str | os.PathLike[str]) -> lis
             f"{path} cannot be written: {explain(error, 'Choose another path.')}"
         ) from None
     return places
-
-
-def places_for(names: Iterable[str], path: str | os.PathLike[str]) -> list[Path]:
-    """Return where `write_files` writes files: `path` itself, or files in the folder `path`.
-
-    >>> places_for(["vocab.json", "merges.txt"], "new")
-    [PosixPath('new/vocab.json'), PosixPath('new/merges.txt')]
-    """
-    target, names = _path(path), [*names]
-    if len(names) == 1 and not is_folder(path):
-        return [target]
-    return [target / name for name in names]
 
 
 def load(

@@ -20,7 +20,7 @@ from typing import Any, Final
 from bpe_core.formats import huggingface
 from bpe_core.formats.across_words import unknown_token
 from bpe_core.formats.folder_files import CONFIG, SPECIAL_TOKENS
-from bpe_core.formats.published.catalogue import CATALOGUE, Published
+from bpe_core.formats.published.catalogue import Published
 from bpe_core.formats.sidecars import added_token
 from bpe_core.tokenizer import Tokenizer
 
@@ -96,7 +96,7 @@ def special_roles(
     >>> special_roles({"<unk>": 0}, unknown="<unk>")
     {'unk_token': '<unk>'}
     """
-    known = published_with(special_tokens)
+    known = Published.with_tokens(special_tokens)
     named = (
         dict(known.roles)
         if known is not None
@@ -118,26 +118,13 @@ def special_roles(
     return {**named, "additional_special_tokens": others} if others else {**named}
 
 
-def published_with(special_tokens: Mapping[str, int]) -> Published | None:
-    """Return the published tokenizer whose special tokens these are; None for any other.
-
-    >>> published_with(CATALOGUE["qwen2"].special_tokens).title
-    'Qwen 2'
-    >>> published_with({"<|endoftext|>": 0})
-    """
-    for known in CATALOGUE.values():
-        if known.roles and known.special_tokens.keys() <= special_tokens.keys():
-            return known
-    return None
-
-
 def added_begin(special_tokens: Mapping[str, int]) -> str | None:
     """Return the special token that a published tokenizer puts before each text, or None.
 
-    >>> added_begin(CATALOGUE["llama3"].special_tokens)
+    >>> added_begin(Published.named("llama3").special_tokens)
     '<|begin_of_text|>'
     """
-    known = published_with(special_tokens)
+    known = Published.with_tokens(special_tokens)
     return known.roles[_BEGIN] if known is not None and known.adds_begin else None
 
 

@@ -45,8 +45,7 @@ from bpe_core.checks import check_choice, check_whole, is_whole
 from bpe_core.errors import ConfigError, FormatError, MissingFileError
 from bpe_core.formats import (
     ADDED_TOKENS,
-    OLD_IDS,
-    PARTS,
+    ROW_FILES,
     TOKENIZER_FILES,
     HubName,
     dumps,
@@ -282,7 +281,8 @@ def fit_rows(
         raise MissingFileError(f"{given} is not a folder. Expected the folder of a model.")
     if target.exists():
         raise ConfigError(f"{target} exists. Name a folder that does not exist yet.")
-    old_ids, parts = _read_ids(source, OLD_IDS, 1), _read_ids(source, PARTS, 2)
+    ids_file, parts_file, _ = ROW_FILES
+    old_ids, parts = _read_ids(source, ids_file, 1), _read_ids(source, parts_file, 2)
     found = open_rows(given)
     n_before = found.input.n_rows
     if (

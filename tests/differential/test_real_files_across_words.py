@@ -18,7 +18,7 @@ from transformers import AutoTokenizer
 
 import bpe_core as bpe
 from bpe_core.adapting import NO_OLD_ID, Adapted, extend, replace, shrink, trace_ids
-from bpe_core.formats import BaseFiles, adapted_files, dumps, open_base, write_files
+from bpe_core.formats import BaseFiles, adapted_files, dumps, write_files
 from tests.differential.test_across_words import hostile_texts
 from tests.more_cases import first_of
 from tests.oracles import TOKENIZERS, one_at_a_time
@@ -37,7 +37,7 @@ Encode = Callable[[str], list[int]]
 
 @cache
 def base(name: str) -> BaseFiles:
-    return open_base(TOKENIZERS / name)
+    return BaseFiles.open(TOKENIZERS / name)
 
 
 def library(files: Mapping[str, bytes]) -> Encode:

@@ -19,7 +19,7 @@ from transformers.models.auto.tokenization_auto import (
 import bpe_core as bpe
 from bpe_core.adapting import trace_ids
 from bpe_core.corpus import load_sample
-from bpe_core.formats import adapted_files, dumps, open_base, write_files
+from bpe_core.formats import BaseFiles, adapted_files, dumps, write_files
 from bpe_core.formats.sentencepiece_model import (
     BYTE_PIECES,
     NORMAL,
@@ -408,7 +408,7 @@ ADAPTABLE = [  # the others have a normalizer, or tokens that take the space nex
 def test_a_folder_with_added_tokens_is_adapted(name: str, format: Format, tmp_path: Path) -> None:
     files = {**CASES, **GENERIC}[name]
     folder = written(files, dumps(SMALL, format), tmp_path / "folder")
-    base = open_base(folder)
+    base = BaseFiles.open(folder)
     run = bpe.extend(base.tokenizer, TEXTS[:-1], n_tokens=5)
     n_left = base.tokenizer.vocab_size - 3
     for adapted in (
@@ -421,7 +421,7 @@ def test_a_folder_with_added_tokens_is_adapted(name: str, format: Format, tmp_pa
         write_files(adapted_files(adapted, base.files), out)
         if "config.json" in files:  # of the model, in whose folder they belong
             (out / "config.json").write_bytes((folder / "config.json").read_bytes())
-        assert open_base(out).tokenizer == adapted.tokenizer
+        assert BaseFiles.open(out).tokenizer == adapted.tokenizer
         peer = AutoTokenizer.from_pretrained(out)
         for text in TEXTS:
             theirs = peer.encode(text, add_special_tokens=False)

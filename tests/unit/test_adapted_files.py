@@ -16,7 +16,7 @@ import tiktoken
 import bpe_core as bpe
 from bpe_core.adapting import Adapted, extend, replace, shrink, trace_ids
 from bpe_core.corpus import load_sample
-from bpe_core.formats import adapted_files, loads, open_base
+from bpe_core.formats import BaseFiles, adapted_files, loads
 from bpe_core.formats.adapted.adapted_files import tekken_json
 from bpe_core.formats.adapted.adapted_vocabulary import vocabulary_alone
 from bpe_core.formats.checking.probe import PROBE
@@ -130,7 +130,7 @@ def test_a_model_of_any_size_is_adapted_by_its_keys_alone(model: bytes, tmp_path
     path.write_bytes(model)
     with path.open("r+b") as file:
         file.truncate(3 << 40)  # a sparse file of three terabytes
-    base = open_base(path)
+    base = BaseFiles.open(path)
     assert [*base.files] == ["huge-vocab.gguf"]  # not the name of the model's file
     made = adapted("extended", base.tokenizer)
     expected = adapted_files(made, {"huge.gguf": model})

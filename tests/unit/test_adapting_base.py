@@ -12,7 +12,7 @@ import tokenizers
 
 import bpe_core as bpe
 from bpe_core.adapting import extend, shrink, trace_ids
-from bpe_core.formats import adapted_files, dumps, loads, open_base, write_files
+from bpe_core.formats import BaseFiles, adapted_files, dumps, loads, write_files
 from bpe_core.formats.gpt2_files import write_gpt2_files
 
 TEXT = "Der Fluss fließt, die Flüsse fließen; 12 Schiffe im Jahr 1912. " * 9
@@ -47,7 +47,7 @@ def test_a_tokenizer_json_goes_before_the_two_files_beside_it(
     how: str, qwen_like: bpe.Tokenizer, tmp_path: Path
 ) -> None:
     write_files({**dumps(qwen_like, "transformers"), **write_pair(qwen_like)}, tmp_path)
-    base = open_base(tmp_path)
+    base = BaseFiles.open(tmp_path)
     assert base.tokenizer == qwen_like
     assert base.files.keys() == {path.name for path in tmp_path.iterdir()}
     if how == "extend":
@@ -131,7 +131,7 @@ def test_a_zip_is_unpacked_and_written_as_its_folder(
             archive.writestr(f"mine/{name}", data)
         archive.writestr("mine/config.json", "{}")
         archive.writestr("other/added_tokens.json", "{}")
-    base = open_base(path)
+    base = BaseFiles.open(path)
     adapted = trace_ids(qwen_like, extend(qwen_like, CORPUS, 7).tokenizer)
     assert adapted_files(adapted, base.files) == adapted_files(adapted, files)
 
@@ -158,4 +158,4 @@ def test_files_that_would_not_read_back_are_refused(qwen_like: bpe.Tokenizer) ->
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(bpe.MissingFileError, match=r"a\.json does not exist\. Check the path\."):
-        open_base(tmp_path / "a.json")
+        BaseFiles.open(tmp_path / "a.json")

@@ -408,6 +408,20 @@ def test_inspect_answers_one_question_at_a_time() -> None:
     assert "Give only one of --text and --opens-in." in refused.stderr
 
 
+def test_convert_says_which_cut_its_reader_must_use(tmp_path: Path) -> None:
+    source, out = tmp_path / "mine.json", tmp_path / "mine.tiktoken"
+    tokenizer = bpe.train(["to be or not to be"] * 3, vocab_size=262, pretokenizer="cl100k")
+    bpe.save(tokenizer, source)
+    result = succeed("convert", source, out, "--json")
+    assert "To read it: --pretokenizer cl100k" in result.stderr
+    told = json.loads(result.stdout)
+    assert (told["format"], told["pretokenizer"]) == ("tiktoken", "cl100k")
+    assert told["written"] == [str(out)]
+    assert "".join(told["lacks"]) in result.stderr.replace("\n", "")
+    assert bpe.load(out, told["pretokenizer"], told["special_tokens"]) == bpe.load(source)
+    assert "Name a file" in run("convert", source, "-", "--json").stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("format", ["transformers", "tiktoken"])
 def test_convert_checks_the_file_in_its_library(trained: Path, tmp_path: Path, format: str) -> None:
@@ -565,7 +579,7 @@ def test_a_published_tokenizer_is_fetched_when_it_is_first_named(
         raise bpe.UnavailableError("There is no network.")
 
     monkeypatch.setenv("BPE_EXPLORER_TOKENIZERS", str(tmp_path))
-    monkeypatch.setattr("bpe_core.formats.published.fetch", fetch)
+    monkeypatch.setattr("bpe_core.formats.fetch", fetch)
     for name in ("llama3", "gpt-4o", "gpt2"):
         assert run("encode", name, stdin=b"ab").exit_code == (name != "gpt2")
     assert "There is no network." in run("compare", "-", "-t", "llama3", stdin=b"ab").stderr

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.formats import Format, dumps
+from bpe_core.formats import dumps
+from bpe_core.types import Format
 from tests.commands import run, succeed
 
 TEXT = "hug hugs hugging, the hugs of a pug\n" * 9

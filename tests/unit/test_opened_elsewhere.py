@@ -13,17 +13,15 @@ import bpe_core as bpe
 from bpe_core.corpus import load_sample
 from bpe_core.formats import (
     CATALOGUE,
-    Opened,
     check_opens,
     dumps,
     find_reader,
-    make_probe,
     special_roles,
     write_files,
 )
 from bpe_core.formats.checking import opened_elsewhere
-from bpe_core.formats.checking.opened_elsewhere import TrialError, compare_ids, ids_by_lines
-from bpe_core.formats.checking.probe import PROBE, Probe, encodable
+from bpe_core.formats.checking.opened_elsewhere import Opened, TrialError, compare_ids, ids_by_lines
+from bpe_core.formats.checking.probe import PROBE, Probe, encodable, make_probe
 from bpe_core.formats.checking.reading_libraries import READERS, Reader, literal
 from bpe_core.formats.folder_files import FORMATS
 from bpe_core.types import Format

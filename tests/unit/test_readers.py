@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.cli import commands
-from bpe_core.formats import dumps, loads, open_base, read_files_at
+from bpe_core.formats import BaseFiles, dumps, loads, read_files_at
 from bpe_core.formats.gguf.gguf_header import parse_gguf
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.formats.running.run_by_library import SentencePieceTokenizer
@@ -141,7 +141,7 @@ def test_tensors_are_never_read(gguf_file: bytes, tmp_path: Path) -> None:
     with path.open("r+b") as file:
         file.truncate(3 << 40)  # a sparse file of three terabytes
     assert bpe.open_encoder(path).encode("the") == open_files({"x": gguf_file}).encode("the")
-    base = open_base(path)
+    base = BaseFiles.open(path)
     assert base.tokenizer == loads({"x": gguf_file})
 
 

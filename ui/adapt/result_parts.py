@@ -32,9 +32,7 @@ from bpe_core.corpus import Corpus, load_sample
 from bpe_core.errors import BpeError
 from bpe_core.formats import (
     FOLDER,
-    OLD_IDS,
-    PARTS,
-    ROWS,
+    ROW_FILES,
     adapted_files,
     dumps,
     is_ranks,
@@ -474,11 +472,12 @@ _RANKS_SAY: Final = (
 OTHER_FORMATS: Final = "adapt_other_formats"
 _MAX_LABEL_LENGTH: Final = 48
 _MAX_FILE_NAME_LENGTH: Final = 120
-_ROW_FILES: Final = {
-    OLD_IDS: "int32, the base’s id of each id; −1 for a new token",
-    PARTS: "int32, the base’s ids that spell each id, filled up with −1",
-    ROWS: "both as JSON",
-}
+_OF_ROWS: Final = (
+    "int32, the base’s id of each id; −1 for a new token",
+    "int32, the base’s ids that spell each id, filled up with −1",
+    "both as JSON",
+)
+"""What each of the files with rows holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -514,7 +513,7 @@ def offer_adapted(offered: Offered, base: BaseName, name: str, title: str, *, ke
         "new row starts from: its own, or the mean of its parts."
     )
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        for file, what in _ROW_FILES.items():
+        for file, what in zip(ROW_FILES, _OF_ROWS, strict=True):
             st.download_button(
                 file,
                 _rows(offered, file),

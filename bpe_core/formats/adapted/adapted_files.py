@@ -46,7 +46,9 @@ from bpe_core.formats.folder_files import (
     ADDED_TOKENS,
     CONFIG,
     MODEL_CONFIG,
+    OLD_IDS,
     PAIRS,
+    PARTS,
     ROWS,
     locate,
     naming,
@@ -73,6 +75,7 @@ from bpe_core.formats.sentencepiece_model import (
     replace_pieces,
 )
 from bpe_core.formats.tekken import looks_like_tekken, read_tekken
+from bpe_core.formats.transformers_folder import role_files
 from bpe_core.tokenizer import Tokenizer, find_own, gpt2, with_changes
 from bpe_core.types import Format
 
@@ -84,65 +87,101 @@ class BaseFiles:
     tokenizer: Tokenizer
     files: Mapping[str, bytes] = field(repr=False)
 
+    @classmethod
+    def open(
+        cls,
+        path_or_name: str | os.PathLike[str],
+        pretokenizer: str | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+    ) -> BaseFiles:
+        """Open a tokenizer to adapt: a path, the name of a published one, or a model on the hub.
 
-def open_base(
-    path_or_name: str | os.PathLike[str],
-    pretokenizer: str | None = None,
-    special_tokens: Mapping[str, int] | None = None,
-) -> BaseFiles:
-    """Open a tokenizer to adapt: a path, the name of a published one, or a model on the hub.
+        For a folder, `files` also has tokenizer_config.json, special_tokens_map.json,
+        added_tokens.json, config.json and the chat template. A folder with a tokenizer.json is
+        read from that file, and `files` also has its vocab.json and merges.txt, which contain
+        less. Added tokens that match ordinary text, such as DeepSeek's, do not matter here:
+        training reads a corpus as text without special tokens. The same holds for those of Gemma,
+        which are found before characters are merged across words. For a GGUF file, however large,
+        `files` has the keys without the tensors. Raises `FormatError` for a tokenizer that
+        bpe_core cannot run or adapt, and what `load` and `open_encoder` raise.
 
-    For a folder, `files` also has tokenizer_config.json, special_tokens_map.json,
-    added_tokens.json, config.json and the chat template. A folder with a tokenizer.json is read
-    from that file, and `files` also has its vocab.json and merges.txt, which contain less. Added
-    tokens that match ordinary text, such as DeepSeek's, do not matter here: training reads a corpus
-    as text without special tokens. The same holds for those of Gemma, which are found before
-    characters are merged across words. For a GGUF file, however large, `files` has the keys without
-    the tensors. Raises `FormatError` for a tokenizer that bpe_core cannot run or adapt, and what
-    `load` and `open_encoder` raise.
-
-    >>> base = open_base("gpt2")
-    >>> base.tokenizer.vocab_size, list(base.files)
-    (50257, ['vocab.json', 'merges.txt'])
-    """
-    path, _ = locate(path_or_name)
-    if not path.exists() and (known := find_published(str(path_or_name))) is not None:
+        >>> base = BaseFiles.open("gpt2")
+        >>> base.tokenizer.vocab_size, list(base.files)
+        (50257, ['vocab.json', 'merges.txt'])
+        """
+        path, _ = locate(path_or_name)
+        if not path.exists() and (known := find_published(str(path_or_name))) is not None:
+            with naming(path_or_name):
+                return cls._published(known)
+        described = read_files_at(path)
         with naming(path_or_name):
-            return _published(known)
-    described = read_files_at(path)
-    with naming(path_or_name):
-        merges = extendable(read_merges(described, pretokenizer, special_tokens))
-    files = {name: data for name, data in described.items() if not is_sidecar(name)}
-    if path.is_file() and looks_like_gguf(described[path.name]):
-        with mapped(path) as view:
-            name, keys = vocabulary_alone(view, path.name)
-        return BaseFiles(merges, {name: keys})
-    if path.is_dir():
-        files |= {name: data for name, data in described.items() if is_sidecar(name)}
-        for pair in PAIRS if huggingface.FILE_NAME in files else ():
-            if all((path / name).is_file() for name in pair):
-                found = read_files_at(path / pair[0])
-                files |= {name: found[name] for name in pair}
-    return BaseFiles(merges, files)
+            merges = extendable(read_merges(described, pretokenizer, special_tokens))
+        files = {name: data for name, data in described.items() if not is_sidecar(name)}
+        if path.is_file() and looks_like_gguf(described[path.name]):
+            with mapped(path) as view:
+                name, keys = vocabulary_alone(view, path.name)
+            return cls(merges, {name: keys})
+        if path.is_dir():
+            files |= {name: data for name, data in described.items() if is_sidecar(name)}
+            for pair in PAIRS if huggingface.FILE_NAME in files else ():
+                if all((path / name).is_file() for name in pair):
+                    found = read_files_at(path / pair[0])
+                    files |= {name: found[name] for name in pair}
+        return cls(merges, files)
 
+    @classmethod
+    def _published(cls, name: str) -> BaseFiles:
+        found = Published.named(name)
+        if name not in CATALOGUE or found.encoding is not None:
+            # The file lacks some of its tokens.
+            own = find_own(open_encoder(name))
+            assert own is not None
+            return cls(own, dumps(own, "huggingface"))
+        if found.package is None:
+            return cls(gpt2(), dumps(gpt2(), "gpt2"))
+        files = {found.file_name: found.read()}
+        if found.file_name.endswith(".json"):
+            return cls(read_merges(files), files)
+        return cls(extendable(open_published(found)), files)
 
-def _published(name: str) -> BaseFiles:
-    found = Published.named(name)
-    if name not in CATALOGUE or found.encoding is not None:
-        # The file lacks some of its tokens.
-        own = find_own(open_encoder(name))
-        assert own is not None
-        return BaseFiles(own, dumps(own, "huggingface"))
-    if found.package is None:
-        return BaseFiles(gpt2(), dumps(gpt2(), "gpt2"))
-    files = {found.file_name: found.read()}
-    if found.file_name.endswith(".json"):
-        return BaseFiles(read_merges(files), files)
-    return BaseFiles(extendable(open_published(found)), files)
+    def format_for(self, wanted: Format | None = None) -> Format | None:
+        """Return the format to write an adapted tokenizer in; None for that of the base's files.
 
+        A file of ranks holds no special tokens: a program numbers them after its last rank, and
+        after extending, these are the ids of new tokens. So it becomes a folder for transformers,
+        unless another format is `wanted`.
 
-OLD_IDS: Final = "old_ids.npy"
-PARTS: Final = "parts.npy"
+        >>> import bpe_core as bpe
+        >>> from bpe_core.formats import dumps
+        >>> BaseFiles(bpe.gpt2(), dumps(bpe.gpt2(), "tiktoken")).format_for()
+        'transformers'
+        >>> BaseFiles(bpe.gpt2(), dumps(bpe.gpt2(), "gpt2")).format_for()
+        """
+        if wanted is None and self.tokenizer.special_tokens and is_ranks(self.files):
+            return "transformers"
+        return wanted
+
+    def rewritten(self, adapted: Adapted, wanted: Format | None = None) -> dict[str, bytes]:
+        """Return the files of an adapted tokenizer, in the base's own format if none is wanted.
+
+        Raises what `adapted_files` and `dumps` raise.
+
+        >>> from bpe_core.adapting import trace_ids
+        >>> base = BaseFiles.open("gpt2")
+        >>> list(base.rewritten(trace_ids(base.tokenizer, base.tokenizer), "native"))
+        ['tokenizer.bpe.json']
+        """
+        format = self.format_for(wanted)
+        if format is None:
+            return adapted_files(adapted, self.files)
+        if format in ("huggingface", "transformers") and huggingface.FILE_NAME in self.files:
+            # The base's own files hold more, such as a chat template or another normalizer.
+            own = adapted_files(adapted, self.files)
+            if format == "transformers":
+                return {**role_files(adapted.tokenizer), **own}
+            return {huggingface.FILE_NAME: own[huggingface.FILE_NAME]}
+        return dumps(adapted.tokenizer, format)
+
 
 _ENDINGS: Final = tuple(zip(*PAIRS, strict=True))
 
@@ -217,26 +256,6 @@ def adapted_files(adapted: Adapted, files: Mapping[str, bytes]) -> dict[str, byt
             f"{'native' if adapted.tokenizer.table.byte_ids else 'huggingface'} format instead."
         )
     return written
-
-
-def format_for(
-    files: Mapping[str, bytes], base: Tokenizer, wanted: Format | None = None
-) -> Format | None:
-    """Return the format to write an adapted tokenizer in; None for that of the base's files.
-
-    A file of ranks holds no special tokens: a program numbers them after its last rank, and after
-    extending, these are the ids of new tokens. So it becomes a folder for transformers, unless
-    another format is `wanted`.
-
-    >>> import bpe_core as bpe
-    >>> from bpe_core.formats import dumps
-    >>> format_for(dumps(bpe.gpt2(), "tiktoken"), bpe.gpt2())
-    'transformers'
-    >>> format_for(dumps(bpe.gpt2(), "gpt2"), bpe.gpt2())
-    """
-    if wanted is None and base.special_tokens and is_ranks(files):
-        return "transformers"
-    return wanted
 
 
 def is_ranks(files: Mapping[str, bytes]) -> bool:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from bpe_core.errors import ConfigError, FormatError, ProcessError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.checking.probe import Probe
+from bpe_core.formats.checking.probe import Probe, make_probe
 from bpe_core.formats.checking.reading_libraries import (
     READERS,
     find_reader,
@@ -77,6 +77,8 @@ class Opened:
     """Why the library could not open the file or encode with it."""
     encoder: str = ""
     """The library that encoded with what this one read; empty if it did so itself."""
+    refused: str = ""
+    """Why the format cannot express the tokenizer, so there is no file."""
     needs: str = ""
     """A library that is missing here and without which this one cannot open the file."""
 
@@ -99,6 +101,8 @@ class Opened:
         >>> Opened("tiktoken", None, 0).sentence
         'Not checked: tiktoken is not installed here.'
         """
+        if self.refused:
+            return f"Refused: {self.refused}"
         if self.version is None:
             return f"Not checked: {self.library} is not installed here."
         name = f"{self.library} {short_version(self.version)}"
@@ -126,36 +130,35 @@ def short_version(version: str) -> str:
     return ".".join(version.split(".")[:2])
 
 
-def opens_in(tokenizer: Tokenizer, probe: Probe) -> Iterator[tuple[Format, Opened | str]]:
-    """Yield the result of opening each format, or why the format cannot express the tokenizer.
+def opens_in(tokenizer: Tokenizer, probe: Probe | None = None) -> Iterator[tuple[Format, Opened]]:
+    """Yield the result of opening each format.
 
     Each is opened by its own library and by all others installed that read it.
 
-    >>> from bpe_core.formats import make_probe
     >>> tokenizer = Tokenizer(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)], pretokenizer="none")
     >>> found = opens_in(tokenizer, make_probe(tokenizer, n_tokens=10))
-    >>> [came for format, came in found if format == "gguf"][0].split(",")[0]
-    'llama.cpp'
+    >>> [came for format, came in found if format == "gguf"][0].sentence.split(",")[0]
+    'Refused: llama.cpp'
     """
+    probe = make_probe(tokenizer) if probe is None else probe
     for format in READERS:
         own, *others = list_readers(format)
         for library in [own, *filter(installed_version, others)]:
             try:
                 yield format, check_opens(tokenizer, format, probe, library=library)
             except ConfigError as error:
-                yield format, str(error)
+                yield format, Opened(library, None, 0, refused=str(error))
                 break
 
 
 def check_opens(
-    tokenizer: Tokenizer, format: Format, probe: Probe, library: str | None = None
+    tokenizer: Tokenizer, format: Format, probe: Probe | None = None, library: str | None = None
 ) -> Opened:
     """Write a tokenizer, open it in the library of its format and compare the ids of a probe.
 
-    `library` names another that reads the format. Raises `ConfigError` if the format cannot express
-    the tokenizer, or the library cannot read the format.
+    Without a probe, it makes one. `library` names another that reads the format. Raises
+    `ConfigError` if the format cannot express the tokenizer, or the library cannot read the format.
 
-    >>> from bpe_core.formats import make_probe
     >>> from bpe_core.tokenizer import gpt2
     >>> check_opens(gpt2(), "tiktoken", make_probe(gpt2(), n_tokens=10)).is_same
     True
@@ -167,6 +170,7 @@ def check_opens(
         return Opened(reader.library, None, 0)
     if reader.needs and find_spec(reader.needs) is None:
         return Opened(reader.library, version, 0, needs=reader.needs)
+    probe = make_probe(tokenizer) if probe is None else probe
     lines = reader.lines(tokenizer)
     with tempfile.TemporaryDirectory(prefix="bpe-opened-") as name:
         folder = Path(name, FOLDER if format == "transformers" else "")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bpe_core.checks import describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError, MissingFileError
-from bpe_core.formats.folder_files import locate, naming, read_files_at
+from bpe_core.formats.folder_files import locate, naming, read_files_at, read_note
 from bpe_core.formats.opening.kept_encoders import open_kept
 from bpe_core.formats.published.catalogue import (
     CATALOGUE,
@@ -17,7 +17,6 @@ from bpe_core.formats.published.catalogue import (
     find_published,
 )
 from bpe_core.formats.published.hub_names import HubName
-from bpe_core.formats.training_note import read_note
 from bpe_core.kernels import without_garbage_collection
 from bpe_core.tokenizer import NamedEncoder, Tokenizer
 

@@ -315,6 +315,19 @@ class Published:
             )
         return CATALOGUE[known if known in CATALOGUE else TIKTOKEN_ENCODINGS[known].published]
 
+    @staticmethod
+    def with_tokens(special_tokens: Mapping[str, int]) -> Published | None:
+        """Return the published tokenizer whose special tokens these are; None for any other.
+
+        >>> Published.with_tokens(CATALOGUE["qwen2"].special_tokens).title
+        'Qwen 2'
+        >>> Published.with_tokens({"<|endoftext|>": 0})
+        """
+        for known in CATALOGUE.values():
+            if known.roles and known.special_tokens.keys() <= special_tokens.keys():
+                return known
+        return None
+
     @property
     def path_in_cache(self) -> Path:
         """Where its file is kept, whether it is there or not."""
