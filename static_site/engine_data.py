@@ -114,7 +114,9 @@ def packed_tokenizer(tokenizer: Tokenizer) -> bytes:
     its two tokens has; the ids that merges make as uint32, unless they are in order; and the bytes
     of all tokens. Raises ConfigError for a tokenizer that the browser does not run.
     """
-    table, name = tokenizer.table, tokenizer.pretokenizer.name
+    table = tokenizer.table
+    form, _, name = tokenizer.pretokenizer.name.rpartition("+")
+    found = [token for token in tokenizer.added if not token.is_special]
     tokens = [tokenizer.vocab.get(id, b"") for id in range(max(tokenizer.vocab) + 1)]
     special = {id: text for text, id in tokenizer.special_tokens.items()}
     spelled = [token for id, token in tokenizer.vocab.items() if id not in special]
@@ -124,6 +126,7 @@ def packed_tokenizer(tokenizer: Tokenizer) -> bytes:
         or not can_compile(table)
         or len(set(spelled)) < len(spelled)
         or max(map(len, tokens)) > 255
+        or any(token.is_normalized for token in found)
     ):
         raise ConfigError("The engine in the browser does not run this tokenizer exactly.")
     made = np.array(table.made, "<u4")
@@ -132,7 +135,9 @@ def packed_tokenizer(tokenizer: Tokenizer) -> bytes:
     header = json.dumps(
         {
             "cut": name,
+            "normal_form": form,
             "special": list(tokenizer.special_tokens.items()),
+            "added": [(token.text, token.id) for token in found],
             "whole_words_first": table.whole_words_first,
             "n_ids": len(tokens),
             "n_merges": made.size,

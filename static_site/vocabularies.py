@@ -21,8 +21,8 @@ class Vocabulary:
 
     def open(self) -> Tokenizer:
         """Return the tokenizer; raises UnavailableError if its file has not been fetched."""
-        found = open_encoder(self.id).plain
-        assert found is not None  # bpe_core runs both
+        found = open_encoder(self.id).encoder
+        assert isinstance(found, Tokenizer)  # bpe_core runs all of them
         return found
 
 
@@ -30,4 +30,5 @@ VOCABULARIES: Final = (
     Vocabulary("gpt2", "GPT-2", "tokenizer = bpe.gpt2()"),
     Vocabulary("o200k_base", "GPT-4o", 'tokenizer = bpe.open_encoder("o200k_base")', "1 MB"),
     Vocabulary("cl100k_base", "GPT-4", 'tokenizer = bpe.open_encoder("cl100k_base")', "0.5 MB"),
+    Vocabulary("qwen3", "Qwen 3", 'tokenizer = bpe.open_encoder("qwen3")', "0.7 MB"),
 )

@@ -184,6 +184,7 @@ def test_a_pasted_text_becomes_a_tokenizer_that_stays_until_it_is_deleted(
     for button, encoding in (
         ("Add GPT-4o (1 MB)", "o200k_base"),
         ("Add GPT-4 (0.5 MB)", "cl100k_base"),
+        ("Add Qwen 3 (0.7 MB)", "qwen3"),
     ):
         page.get_by_role("button", name=button).click()
         counted = f"{len(opened_by_name(encoding).encode(held_out)):,}"
@@ -410,6 +411,8 @@ def test_a_sentence_goes_from_the_loop_to_both_tokenizers(
     ids_shown(page)(gpt2().encode(SENTENCE))
     page.get_by_role("radio", name="GPT-4", exact=True).check()
     ids_shown(page)(opened_by_name("cl100k_base").encode(SENTENCE))
+    page.get_by_role("radio", name="Qwen 3").check()
+    ids_shown(page)(opened_by_name("qwen3").encode(SENTENCE))
     page.get_by_role("radio", name="GPT-4o").check()
     ids_shown(page)(opened_by_name("o200k_base").encode(SENTENCE))
     page.get_by_label("Your text").fill("a <b>")

@@ -50,6 +50,7 @@ def main() -> None:
 def all_texts() -> Iterator[str]:
     """Yield texts of every kind; together they hold the ends of each run of one Unicode class."""
     yield from (CONTROLS, SCRIPTS, MARKUP, LONG, "", " " * 130, "a" * 300, "<|endoftext|>")
+    yield "<think>cafe\u0301</think>\u0338 <tool_call>\n</tool_call>"
     for language in parallel_texts():
         yield from language.sentences
     yield from "\n".join(load_sample("alice").documents).split("\n")[:N_LINES]
@@ -78,7 +79,7 @@ def encoded(vocabulary: Vocabulary, texts: list[str]) -> dict[str, Any]:
         "cut": [[text, encoder.pretokenizer.split(text)] for text in OWN_WORDS],
         "packed": [
             [text, pack_boundaries(found, encoder), find_longest_word(found, encoder)]
-            for text in texts[:: len(texts) // N_PACKED]
+            for text in map(encoder.pretokenizer.normalized, texts[:: len(texts) // N_PACKED])
             for found in [boundaries(text, encoder)]
         ],
     }

@@ -108,7 +108,7 @@ export function normalizer(form, { changing }) {
     @returns {Table} */
 export function unpackTokenizer(packed) {
   const size = new DataView(packed).getUint32(0, true);
-  const { cut, special, whole_words_first, n_ids, n_merges, first_made } = JSON.parse(new TextDecoder().decode(new Uint8Array(packed, 4, size)));
+  const { cut, special, added, normal_form, whole_words_first, n_ids, n_merges, first_made } = JSON.parse(new TextDecoder().decode(new Uint8Array(packed, 4, size)));
   let at = 4 + size;
   const take = (/** @type {number} */ n) => new Uint8Array(packed, (at += n) - n, n);
   const [lengths, lefts] = [take(n_ids), take(n_merges)];
@@ -116,8 +116,8 @@ export function unpackTokenizer(packed) {
   const starts = new Uint32Array(n_ids + 1);
   lengths.forEach((length, id) => (starts[id + 1] = starts[id] + length));
   const tokens = { letters: take(starts[n_ids]).slice(), starts };
-  const isSpecial = new Set(special.map((/** @type {[string, number]} */ [, id]) => id));
-  const find = findTokens(tokens, (id) => !isSpecial.has(id));
+  const isApart = new Set([...special, ...added].map(([, id]) => id));
+  const find = findTokens(tokens, (id) => !isApart.has(id));
   const merges = new Int32Array(3 * n_merges);
   made.forEach((id, rank) => {
     const middle = starts[id] + lefts[rank];
@@ -125,7 +125,7 @@ export function unpackTokenizer(packed) {
     merges[3 * rank + 1] = find(middle, starts[id + 1]);
     merges[3 * rank + 2] = id;
   });
-  return { tokens, merges, cut, special, added: [], wholeWordsFirst: whole_words_first, normalForm: "" };
+  return { tokens, merges, cut, special, added, wholeWordsFirst: whole_words_first, normalForm: normal_form };
 }
 
 /** Return a function that finds the id of a token which has the same bytes as a part of `letters`. A Map of
