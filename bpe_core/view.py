@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from bpe_core.extras import needs_extra
 
@@ -24,11 +24,6 @@ INSTALLED: Final = CHECKOUT / "bpe_explorer"
 """In a wheel the app is a folder of its own; in a checkout it is next to the library."""
 
 COMPONENTS: Final = (INSTALLED if INSTALLED.is_dir() else CHECKOUT) / "ui" / "components"
-
-VIEW_STYLES: Final = ("pane", "view")
-COMPARE_STYLES: Final = ("pane", "compare")
-PLAYER_STYLES: Final = ("../shared/ribbon", "controls", "words", "race", "player", "end")
-
 
 _IMPORT = re.compile(
     r"^import (?:(?P<default>\w+)|\{\s*(?P<names>\w+(?:,\s*\w+)*),?\s*\})"
@@ -44,10 +39,10 @@ _OTHER_FORM = re.compile(r"^(?:import|export)\b.*|.*\bimport(?:\.meta|\s*\((?!\w
 
 _FOLDER: Final = COMPONENTS / "notebook"
 _Component = Literal["token_view", "token_compare", "merge_player"]
-_STYLES_OF: Final[dict[_Component, tuple[str, tuple[str, ...]]]] = {
-    "token_view": ("token_view", VIEW_STYLES),
-    "token_compare": ("token_view", COMPARE_STYLES),
-    "merge_player": ("merge_player", PLAYER_STYLES),
+_PACKAGE_OF: Final[dict[_Component, str]] = {
+    "token_view": "token_view",
+    "token_compare": "token_view",
+    "merge_player": "merge_player",
 }
 
 
@@ -63,6 +58,13 @@ class View:
     >>> gpt2().view("The quick")
     <View of 2 tokens>
     """
+
+    STYLES: ClassVar[Mapping[_Component, tuple[str, ...]]] = {
+        "token_view": ("pane", "view"),
+        "token_compare": ("pane", "compare"),
+        "merge_player": ("../shared/ribbon", "controls", "words", "race", "player", "end"),
+    }
+    """The style sheets of each component."""
 
     component: _Component
     summary: str
@@ -106,8 +108,8 @@ class View:
         return join_modules(_FOLDER / f"{self.component}.js")
 
     def _all_parts(self) -> dict[str, bytes]:
-        package, styles = _STYLES_OF[self.component]
-        css = component_css(COMPONENTS / package, *styles, "../notebook/notebook")
+        folder = COMPONENTS / _PACKAGE_OF[self.component]
+        css = component_css(folder, *self.STYLES[self.component], "../notebook/notebook")
         return {"css": css.encode(), **self.parts}
 
 
@@ -149,7 +151,7 @@ class _Module:
 def component_css(folder: Path, *names: str) -> str:
     """Return the shared style sheet, followed by each `name.css` of a component's folder.
 
-    >>> ".player" in component_css(COMPONENTS / "merge_player", *PLAYER_STYLES)
+    >>> ".player" in component_css(COMPONENTS / "merge_player", *View.STYLES["merge_player"])
     True
     """
     shared = COMPONENTS / "shared" / "tokens.css"

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bpe_core.errors import BpeError
-from bpe_core.views import replayed_merges
+from bpe_core.views import PlayedRun
 from ui.components import draw_merge_player, send_block, send_own_words
 from ui.host import fragment
 from ui.look import counted, tooltip
@@ -56,7 +56,7 @@ def draw_player(stored: StoredRun) -> None:
 
 
 def replay_holds(n_merges: int, step: int) -> str:
-    start, stop = replayed_merges(n_merges, step)
+    start, stop = PlayedRun.replayed_merges(n_merges, step)
     if stop - start == n_merges:
         return "It includes the words that the player shows."
     return (

@@ -8,7 +8,11 @@ from typing import Final
 from bpe_core.corpus import load_sample
 from bpe_core.trainers import TrainingRun, train
 from bpe_core.types import TrainingConfig
-from bpe_core.views import first_bytes, pack_merges, pack_player, pack_ribbon
+from bpe_core.views import (
+    PlayedRun,
+    pack_ribbon,
+    ribbon_text,
+)
 
 _RIBBON_BYTES: Final = 1_800
 
@@ -42,10 +46,10 @@ def train_recorded(recorded: RecordedRun) -> TrainingRun:
 
 def stored_run(recorded: RecordedRun, run: TrainingRun) -> list[bytes]:
     """Return the two messages that the merge player plays: the run, and all its merges."""
-    player = f"run-{recorded.id}"
-    beginning = first_bytes(load_sample(recorded.id).documents[0], _RIBBON_BYTES)
-    end = {"ribbon": pack_ribbon(run.tokenizer, beginning)}
+    player = PlayedRun(run, f"run-{recorded.id}")
+    beginning = ribbon_text(load_sample(recorded.id).documents[:1], _RIBBON_BYTES)
+    end = {"ribbon": pack_ribbon(run.tokenizer, *beginning)}
     return [
-        pack_player(run, player=player, opening=run.opening_step, starts=[0], end=end),
-        pack_merges(run, 0, len(run.merges), player=player),
+        player.pack(opening=run.opening_step, starts=[0], end=end),
+        player.pack_merges(0, len(run.merges)),
     ]

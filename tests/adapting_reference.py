@@ -13,7 +13,6 @@ import bpe_core as bpe
 from bpe_core.adapting import encode_word
 from bpe_core.trainers import encode_reference
 from bpe_core.unicode import token_script
-from bpe_core.vocabulary import keep_only
 from tests.extending_reference import TermExtension, extend_for_terms
 
 
@@ -132,5 +131,5 @@ def replace_reference(
     if len(order) < n_tokens:
         return None
     removed = order[:n_tokens]
-    smaller, _ = keep_only(base, base.vocab.keys() - set(removed))
+    smaller, _ = base.keep_only(base.vocab.keys() - set(removed))
     return removed, extend_for_terms(smaller, word_counts, n_tokens, terms=terms, left_out=left_out)

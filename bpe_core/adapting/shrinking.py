@@ -49,7 +49,6 @@ from bpe_core.tokenizer import Encoder, Tokenizer, merge_symbols, stay_apart
 from bpe_core.trainers import Watch
 from bpe_core.types import Pair, PretokenCounts, read_only
 from bpe_core.unicode import TOKEN_SCRIPTS, token_script
-from bpe_core.vocabulary import keep_only
 
 _WORDS_BETWEEN_LOOKS = 4096
 _GAP = -1
@@ -319,7 +318,7 @@ class Removals:
                 "alphabet, special tokens, pinned tokens and their parts stay."
             )
         removed = self.order[: size - vocab_size]
-        smaller, old_ids = keep_only(self.base, self.base.vocab.keys() - set(removed))
+        smaller, old_ids = self.base.keep_only(self.base.vocab.keys() - set(removed))
         return Adapted(self.base, smaller, old_ids, removed)
 
 

@@ -13,12 +13,10 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from bpe_core.chat.chat_template import (
-        NOT_VARIABLES,
         ChatTemplate,
         Message,
-        check_messages,
         with_texts,
     )
-    from bpe_core.chat.rendered import MAX_GROWN, Growth, Reads, Rendered, TooMuchError
+    from bpe_core.chat.rendered import Growth, Reads, Rendered, TooMuchError
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

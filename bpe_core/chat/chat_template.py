@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, ClassVar, Final, NamedTuple, cast
 
-from bpe_core.chat.rendered import Job, Reads, Rendered, TooMuchError, plain
+from bpe_core.chat.rendered import MAX_GROWN, Job, Reads, Rendered, TooMuchError, plain
 from bpe_core.checks import printable
 from bpe_core.errors import ChatTemplateError, ProcessError, TimeLimitError
 from bpe_core.extras import needs_extra
@@ -26,8 +26,6 @@ _MAX_NESTED: Final = 100
 
 Message = Mapping[str, Any]
 """A message as in OpenAI's interface: a role, and a content of text or of parts."""
-NOT_VARIABLES: Final = frozenset({"messages", "add_generation_prompt", "continue_final_message"})
-"""What a caller gives by other means than the template's variables."""
 # What a model thought before it answered, by its names in use; templates read the first or second.
 REASONING: Final = ("reasoning_content", "thinking", "reasoning")
 _TAG: Final = "CONTINUE_FINAL_MESSAGE_TAG "
@@ -42,12 +40,50 @@ class ChatTemplate:
     '<user>Hug?'
     """
 
+    NOT_VARIABLES: ClassVar = frozenset(
+        {"messages", "add_generation_prompt", "continue_final_message"}
+    )
+    """What a caller gives by other means than the template's variables."""
+    MAX_GROWN: ClassVar = MAX_GROWN
+    """The most messages of a conversation whose beginnings are rendered too."""
+
     source: str | Mapping[str, str]
     """The template, or several by their names."""
     tokens: Mapping[str, str] = field(default_factory=dict[str, str])
     """The text of each special token that has a role, such as `bos_token`."""
     first_token: str = ""
     """The token that the tokenizer's own library puts before every text; "" for none."""
+
+    @staticmethod
+    def check_messages(value: object) -> list[dict[str, Any]]:
+        """Return messages read from JSON: a list, or an object that has it as `messages`.
+
+        Raises `ChatTemplateError` for anything else.
+
+        >>> ChatTemplate.check_messages({"messages": [{"role": "user", "content": "Hug?"}]})
+        [{'role': 'user', 'content': 'Hug?'}]
+        """
+        _check_nesting(value, _MAX_NESTED)
+        if isinstance(value, dict):
+            value = cast("dict[str, object]", value).get("messages")
+        if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+            raise ChatTemplateError(
+                'Expected a list of messages, such as [{"role": "user", "content": "Hello"}].'
+            )
+        listed = cast("Sequence[object]", value)
+        if not 0 < len(listed) <= MAX_MESSAGES:
+            raise ChatTemplateError(
+                f"Expected from 1 to {MAX_MESSAGES:,} messages, got {len(listed):,}."
+            )
+        messages: list[dict[str, Any]] = []
+        for number, each in enumerate(listed, start=1):
+            message = dict(cast("Mapping[str, Any]", each)) if isinstance(each, Mapping) else {}
+            if not isinstance(message.get("role"), str):
+                raise ChatTemplateError(
+                    f"Message {number:,} has no role. Each needs one, such as user, and a content."
+                )
+            messages.append(message)
+        return messages
 
     def named(self, name: str | None = None, *, with_tools: bool = False) -> str:
         """Return one of several templates, or the only one, which has no name.
@@ -103,7 +139,7 @@ class ChatTemplate:
         'Hug, please'
         """
         given = {"tools": tools, "documents": documents, **variables}
-        listed = check_messages(messages)
+        listed = self.check_messages(messages)
         if not continue_final_message:
             (rendered,) = self.render_each(
                 [{**given, "messages": listed}], add_generation_prompt=add_generation_prompt
@@ -142,7 +178,7 @@ class ChatTemplate:
         jobs: dict[str, list[Job]] = {}
         sources: list[str] = []
         for number, given in enumerate(conversations):
-            messages = check_messages(given)
+            messages = self.check_messages(given)
             names = {"tools": None, "documents": None, **prompt, **given}
             variables = {name: plain(value) for name, value in names.items() if name != "messages"}
             variables["messages"] = _for_template(messages)
@@ -272,37 +308,6 @@ def _open_end(messages: list[dict[str, Any]], name: str, source: str) -> _Opened
             part["text"] = text + _TAG
             return _Opened([*messages[:-1], last | {name: parts}], text)
     raise ChatTemplateError("The last message has no text to continue.")
-
-
-def check_messages(value: object) -> list[dict[str, Any]]:
-    """Return messages read from JSON: a list, or an object that has it as `messages`.
-
-    Raises `ChatTemplateError` for anything else.
-
-    >>> check_messages({"messages": [{"role": "user", "content": "Hug?"}]})
-    [{'role': 'user', 'content': 'Hug?'}]
-    """
-    _check_nesting(value, _MAX_NESTED)
-    if isinstance(value, dict):
-        value = cast("dict[str, object]", value).get("messages")
-    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
-        raise ChatTemplateError(
-            'Expected a list of messages, such as [{"role": "user", "content": "Hello"}].'
-        )
-    listed = cast("Sequence[object]", value)
-    if not 0 < len(listed) <= MAX_MESSAGES:
-        raise ChatTemplateError(
-            f"Expected from 1 to {MAX_MESSAGES:,} messages, got {len(listed):,}."
-        )
-    messages: list[dict[str, Any]] = []
-    for number, each in enumerate(listed, start=1):
-        message = dict(cast("Mapping[str, Any]", each)) if isinstance(each, Mapping) else {}
-        if not isinstance(message.get("role"), str):
-            raise ChatTemplateError(
-                f"Message {number:,} has no role. Each needs one, such as user, and a content."
-            )
-        messages.append(message)
-    return messages
 
 
 def _check_nesting(value: object, most: int) -> None:

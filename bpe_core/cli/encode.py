@@ -324,7 +324,7 @@ def chat(
       $ echo '{"messages": [{"role": "user", "content": "Hi"}]}' > talks.jsonl
       $ bpe chat gpt2 talks.jsonl --template chat.jinja --report --masks masks.parquet
     """
-    from bpe_core.chat import NOT_VARIABLES, check_messages
+    from bpe_core.chat import ChatTemplate
     from bpe_core.formats import WrittenKind, open_encoder
     from bpe_core.tokenizer import boundaries, read_conversation
 
@@ -382,11 +382,11 @@ def chat(
         given = {**cast("dict[str, Any]", parsed), **given}
     if tools is not None:
         given["tools"] = _read_json(tools, "The tools are")
-    for name in NOT_VARIABLES:
+    for name in ChatTemplate.NOT_VARIABLES:
         given.pop(name, None)
     conversation = read_conversation(
         template,
-        check_messages(cast("object", parsed)),
+        ChatTemplate.check_messages(cast("object", parsed)),
         opened.encoder,
         add_generation_prompt=add_generation_prompt,
         continue_final_message=continue_final_message,
@@ -477,7 +477,7 @@ def _report_chats(
 
 
 def _print_report(report: ChatReport, *, as_json: bool) -> None:
-    from bpe_core.chat import MAX_GROWN
+    from bpe_core.chat import ChatTemplate
 
     if as_json:
         faults = {kind: each._asdict() for kind, each in report.faults.items()}
@@ -493,7 +493,7 @@ def _print_report(report: ChatReport, *, as_json: bool) -> None:
         click.echo(f"masks by {how or 'nothing'}: {counted(n, 'conversation')}")
     if report.not_compared:
         click.echo(
-            f"more than {MAX_GROWN:,} messages, so no beginnings compared: "
+            f"more than {ChatTemplate.MAX_GROWN:,} messages, so no beginnings compared: "
             f"{counted(report.not_compared, 'conversation')}"
         )
     if report.context is not None:
@@ -570,7 +570,7 @@ def _read_json(name: str, what: str) -> object:
 
 def _set_variables(template: ChatTemplate, options: tuple[str, ...]) -> dict[str, Any]:
     """Return what --set gives, as NAME=VALUE."""
-    from bpe_core.chat import NOT_VARIABLES
+    from bpe_core.chat import ChatTemplate
 
     given: dict[str, Any] = {}
     for option in options:
@@ -579,7 +579,7 @@ def _set_variables(template: ChatTemplate, options: tuple[str, ...]) -> dict[str
             raise ChatTemplateError(
                 f"Expected --set NAME=VALUE, such as enable_thinking=false, got {option!r:.80}."
             )
-        if name in NOT_VARIABLES:
+        if name in ChatTemplate.NOT_VARIABLES:
             raise ChatTemplateError(
                 f"{name} cannot be given by --set. The file has the messages, and options whether "
                 "the template goes on after them."

@@ -3,12 +3,11 @@
 In: encoders and a corpus, or the same sentences in many languages. Out: figures for each tokenizer,
 the spans that they split differently, and how sure the difference is.
 
-Start with `comparison`. `units` divides the text and says how new it is, `measurement` encodes and
-counts it, and `text_map` finds the kind and script of each token. `intervals` resamples the units:
-it gives the difference with its interval, on all of the text and on parts of it, and describes it.
-`model_bits` measures how predictable a text stays, and `structures` how numbers and code are cut.
-`languages` compares the cost of languages, `terms` cuts a list of words and sorts it by loss, and
-`costs` turns tokens and vocabularies into money, context windows and parameters.
+Start with `comparison`: what is asked of one are its methods. `measurement` encodes the text and
+counts it, and `text_map` finds the kind and script of each token. `intervals` divides the text into
+units and resamples them: it gives the difference with its interval, on all of the text and on parts
+of it. `model_bits` measures how predictable a text stays, `cuts` how numbers, code and the words of
+a list are cut, and `languages` the cost of languages.
 """
 
 from typing import TYPE_CHECKING
@@ -19,20 +18,30 @@ from bpe_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from bpe_core.comparison.comparison import (
         Comparison,
+        Costs,
         IntervalWords,
+        Rates,
         Stretches,
+        Usage,
         compare,
         distinct_ends,
+        embedding_rows,
         numbered,
     )
-    from bpe_core.comparison.costs import (
-        Costs,
-        Rates,
-        Usage,
-        embedding_rows,
+    from bpe_core.comparison.cuts import (
+        Structure,
+        TermCut,
+        TermCuts,
+        TermLoss,
+        cut_terms,
+        read_terms,
+        structure,
+        terms_by_loss,
     )
     from bpe_core.comparison.intervals import (
+        Blocks,
         Division,
+        Newness,
         TextPart,
         TokenSaving,
         signed,
@@ -58,19 +67,6 @@ if TYPE_CHECKING:
         bits_per_byte,
         difference,
         ratio_interval,
-    )
-    from bpe_core.comparison.structures import Structure, structure
-    from bpe_core.comparison.terms import (
-        TermCut,
-        TermCuts,
-        TermLoss,
-        cut_terms,
-        read_terms,
-        terms_by_loss,
-    )
-    from bpe_core.comparison.units import (
-        Blocks,
-        Newness,
     )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole, describe, is_a, several
+from bpe_core.comparison.intervals import BlockCounts, Blocks
 from bpe_core.comparison.text_map import (
     TOKEN_KINDS,
     KindCounts,
@@ -25,7 +26,6 @@ from bpe_core.comparison.text_map import (
     count_kinds,
     ratio,
 )
-from bpe_core.comparison.units import Blocks
 from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.tokenizer import Encoder, Trained, find_own, to_encoder
@@ -253,15 +253,6 @@ class TokenizerMetrics:
     def share_of_words_whole(self) -> float:
         """From 0 to 1: see `WordTotals.share_of_words_whole`."""
         return self.words.share_of_words_whole
-
-
-class BlockCounts(NamedTuple):
-    """The tokens of each block of a corpus by kind and by script; both add up to all tokens."""
-
-    kinds: NDArray[np.int64]
-    """int64[n_blocks, len(TOKEN_KINDS)]."""
-    scripts: NDArray[np.int64]
-    """int64[n_blocks, len(SCRIPT_GROUPS)]."""
 
 
 class Measured(NamedTuple):

@@ -33,9 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole
-from bpe_core.comparison.intervals import TextPart, intervals, percent_fewer
+from bpe_core.comparison.intervals import Blocks, TextPart, intervals, percent_fewer
 from bpe_core.comparison.measurement import IdTable, encoded
-from bpe_core.comparison.units import Blocks
 from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.errors import ConfigError, EmptyCorpusError
 from bpe_core.kernels import BEGIN, DISCOUNT, MAX_SYMBOL, NgramCounts

@@ -21,7 +21,7 @@ from bpe_core.errors import BpeError
 from bpe_core.formats import list_live_merges, open_encoder, parse_json, read_files_at
 from bpe_core.tokenizer import Encoder, Tokenizer, named, to_encoder, with_changes
 from bpe_core.unicode import are_whole_characters
-from bpe_core.vocabulary import REASONS, find_unreachable
+from bpe_core.vocabulary import find_unreachable
 
 if TYPE_CHECKING:
     from bpe_core.tokenizer import Trained
@@ -206,7 +206,7 @@ def _check_reachable(subject: _Subject) -> Iterator[Finding]:
             "unreachable-tokens",
             "warning",
             f"No text is encoded to {counted(len(others), 'token')}, which is proved.",
-            f"{_token(tokenizer, id)}: {REASONS[found.unreachable[id]]}",
+            f"{_token(tokenizer, id)}: {found.REASONS[found.unreachable[id]]}",
             "Their rows are never trained. Remove them with bpe shrink, or use them for new "
             "special tokens.",
         )

@@ -32,7 +32,7 @@ from bpe_core.kernels import without_garbage_collection
 from bpe_core.pretokenizers import CutComparison, Spaces, compare_cuts
 from bpe_core.processes import Report
 from bpe_core.tokenizer import Encoder, Tokenizer, named, to_encoder
-from bpe_core.vocabulary import CONTEXTS, TokenChains
+from bpe_core.vocabulary import TokenChains
 
 if TYPE_CHECKING:
     import os
@@ -680,7 +680,7 @@ class _Pair:
 
     def _texts(self, candidate: Candidate, own: Tokenizer) -> Iterator[str]:
         """Yield texts that may have a candidate in their encoding, the word itself first."""
-        contexts = dict.fromkeys((*_AROUND, *CONTEXTS.get(own.pretokenizer.cut, ())))
+        contexts = dict.fromkeys((*_AROUND, *TokenChains.CONTEXTS.get(own.pretokenizer.cut, ())))
         marker = own.end_of_word
         for word in islice(_completed(candidate.word), _MAX_COMPLETED):
             if marker is not None:

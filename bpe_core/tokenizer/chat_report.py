@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.chat import MAX_GROWN, ChatTemplate, check_messages
+from bpe_core.chat import ChatTemplate
 from bpe_core.errors import ChatTemplateError, TokenizationError
 from bpe_core.tokenizer.conversation import Conversation, Fault, read_conversations
 from bpe_core.tokenizer.protocol import Encoder, boundaries
@@ -128,7 +128,7 @@ def report_chats(
                 _add_fault(report, REFUSED, number, str(each))
                 continue
             by[each.learned_by] += 1
-            report.not_compared += len(given["messages"]) > MAX_GROWN
+            report.not_compared += len(given["messages"]) > ChatTemplate.MAX_GROWN
             _add(report, number, each, encoder, on_ids)
         waiting.clear()
         numbers.clear()
@@ -158,7 +158,7 @@ def _conversation(given: Any) -> dict[str, Any]:
     found = dict(cast("Mapping[str, Any]", given)) if isinstance(given, Mapping) else {}
     listed: object = found.get("conversations")
     if "messages" in found or not isinstance(listed, list):
-        return {**found, "messages": check_messages(cast("object", given))}
+        return {**found, "messages": ChatTemplate.check_messages(cast("object", given))}
     messages: list[dict[str, Any]] = []
     for each in cast("list[object]", listed):
         said: dict[str, Any] = dict(cast("Any", each)) if isinstance(each, Mapping) else {}
@@ -168,7 +168,7 @@ def _conversation(given: Any) -> dict[str, Any]:
     others = {name: value for name, value in found.items() if name != "conversations"}
     if isinstance(others.get("tools"), str):
         del others["tools"]
-    return {**others, "messages": check_messages(messages)}
+    return {**others, "messages": ChatTemplate.check_messages(messages)}
 
 
 def _add(

@@ -19,7 +19,6 @@ from bpe_core.chat import (
     Growth,
     Message,
     Rendered,
-    check_messages,
     with_texts,
 )
 from bpe_core.checks import printable
@@ -203,7 +202,7 @@ def read_conversations(
     >>> [hug.text[start:end] for start, end in hug.learned], hug.learned_by
     (['[assistant] Yes'], 'prefixes')
     """
-    listed = [check_messages(each) for each in conversations]
+    listed = [ChatTemplate.check_messages(each) for each in conversations]
     marked = [_with_marks(messages) for messages in listed]
     rendered = template.render_each(
         conversations,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -45,7 +45,7 @@ from bpe_core.tokenizer.segments import (
 )
 from bpe_core.tokenizer.steps import Steps, find_plain_cut
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.types import Base, Explanation, Format, Immutable, Merge, Segment
+from bpe_core.types import Base, Explanation, Format, Immutable, Merge, Segment, read_only
 from bpe_core.unicode import META
 
 if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does
@@ -400,6 +400,43 @@ class Tokenizer(Immutable):
             counts=None if table.counts is None else table.counts[:n_merges],
             removals=[each for each in table.removals if each[0] <= n_merges],
         )
+
+    def keep_only(self, kept: Collection[int]) -> tuple[Tokenizer, NDArray[np.int32]]:
+        """Return a tokenizer of some of the tokens, renumbered in the old order, and old ids.
+
+        `kept` has the alphabet, the special tokens, and all parts of the tokens kept; new ids begin
+        at 0, and the old ids are int32[n_kept], read-only. Merges stay in their order.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> alphabet = {*gpt2().base_ids.values(), 50256}
+        >>> smaller, old_ids = gpt2().keep_only(alphabet | {262, 256, 258})
+        >>> smaller.vocab_size, old_ids[-3:].tolist(), smaller.vocab[258]
+        (260, [258, 262, 50256], b' the')
+        """
+        import numpy as np
+
+        vocab = self.vocab
+        old_ids = sorted(kept)
+        new_id = {old: new for new, old in enumerate(old_ids)}
+        table = self._table
+        merges = [triple for triple in table.triples if triple[2] in new_id]
+        counts = table.counts and [
+            n for n, id in zip(table.counts, table.made, strict=True) if id in new_id
+        ]
+        marker = table.end_of_word_id
+        smaller = Tokenizer(
+            vocab={new: vocab[old] for new, old in enumerate(old_ids)},
+            merges=[(new_id[left], new_id[right], new_id[id]) for left, right, id in merges],
+            pretokenizer=self.pretokenizer.name,
+            base=self.base,
+            special_tokens={token: new_id[id] for token, id in self.special_tokens.items()},
+            end_of_word=self.end_of_word,
+            end_of_word_id=None if marker is None else new_id[marker],
+            counts=counts,
+            whole_words_first=table.whole_words_first,
+            byte_fallback=[new_id[id] for id in table.byte_ids.values()],
+        )
+        return smaller, read_only(np.array(old_ids, np.int32))
 
     # Properties of every `Encoder`
 

@@ -15,10 +15,7 @@ from bpe_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from bpe_core.view import (
         CHECKOUT,
-        COMPARE_STYLES,
         INSTALLED,
-        PLAYER_STYLES,
-        VIEW_STYLES,
         View,
         component_css,
         join_modules,
@@ -34,18 +31,12 @@ if TYPE_CHECKING:
     from bpe_core.views.packing import (
         PackedSpans,
         PackedTokens,
-        block_starts,
+        PlayedRun,
         find_longest_word,
-        first_bytes,
         learning_ribbon,
-        own_words,
         pack_boundaries,
-        pack_merges,
-        pack_player,
         pack_ribbon,
         pack_spans,
-        replay_starts,
-        replayed_merges,
         ribbon_text,
         token_for_browser,
     )

@@ -27,14 +27,10 @@ from bpe_core.view import (
     View,
 )
 from bpe_core.views.packing import (
+    PlayedRun,
     find_longest_word,
-    own_words,
     pack_boundaries,
-    pack_merges,
-    pack_player,
     pack_spans,
-    replay_starts,
-    replayed_merges,
 )
 
 MAX_TOKENS: Final = 50_000
@@ -140,16 +136,16 @@ def view_run(run: TrainingRun, step: int | None = None, words: str = "") -> View
     n_merges = len(run.merges)
     opening = run.opening_step
     step = opening if step is None else step
-    start, stop = replayed_merges(n_merges, step)
+    start, stop = PlayedRun.replayed_merges(n_merges, step)
     # Two players on a page with one key would take each other's messages.
     told = repr((run.tokenizer.fingerprint, run.corpus_sha256, step, words))
-    player = hashlib.sha256(told.encode()).hexdigest()[:16]
-    opened = {"step": step, "text": words, "words": own_words(run.tokenizer, words, run.base)}
-    starts = replay_starts(start, stop, n_merges)
+    player = PlayedRun(run, hashlib.sha256(told.encode()).hexdigest()[:16])
+    opened = {"step": step, "text": words, "words": player.words(words)}
+    starts = PlayedRun.replay_starts(start, stop, n_merges)
     parts = {
         "html": (COMPONENTS / "merge_player" / "player.html").read_bytes(),
-        "run": pack_player(run, player=player, opening=opening, starts=starts),
-        "merges": pack_merges(run, start, stop, player=player),
+        "run": player.pack(opening=opening, starts=starts),
+        "merges": player.pack_merges(start, stop),
         "opened": json.dumps(opened).encode(),
     }
     return View("merge_player", counted(n_merges, "merge"), draw_merges(run), parts)

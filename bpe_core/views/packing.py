@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TypedDict
 
@@ -245,104 +246,146 @@ def _with_parts(ids: Iterable[int], parts: Mapping[int, Pair]) -> set[int]:
     return known
 
 
-def block_starts(run: TrainingRun) -> list[int]:
-    """Return the first merge of each block of a run: blocks are traced and sent separately.
+@dataclass(frozen=True, slots=True)
+class PlayedRun:
+    """A run as the merge player in a browser is sent it: once, and a message for each block."""
 
-    The blocks of a long run, or of a large corpus, take about the same time to trace. The first
-    merges join the most, so their blocks hold fewer merges.
+    run: TrainingRun
+    key: str
+    """Tells its messages from those of another player on the page."""
 
-    >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.trainers import train
-    >>> from bpe_core.types import TrainingConfig
-    >>> block_starts(train(Corpus.from_word_counts({"hug": 10}), TrainingConfig(258)))
-    [0]
-    """
-    n = len(run.merges)
-    joins = np.bincount(run.joined_at[run.joined_at != NEVER], minlength=n)[:n]
-    work = np.cumsum(joins + _WORK_OF_MERGE)
-    n_work = int(work[-1]) if n else 0
-    if n_work <= _WORK_OF_WHOLE_RUN:
-        return [0]
-    each = max(_WORK_OF_BLOCK, len(run.joined_at) // _SLOTS_A_WORK)
-    starts = np.searchsorted(work, np.arange(0, n_work, each), side="right")
-    return np.unique(starts[starts < n]).tolist()
+    @property
+    def block_starts(self) -> list[int]:
+        """The first merge of each block of the run: blocks are traced and sent separately.
 
+        The blocks of a long run, or of a large corpus, take about the same time to trace. The first
+        merges join the most, so their blocks hold fewer merges.
 
-def replayed_merges(n_merges: int, step: int) -> tuple[int, int]:
-    """Return which merges a replay includes in full: for a long run, those around a step.
+        >>> from bpe_core.corpus import Corpus
+        >>> from bpe_core.trainers import train
+        >>> from bpe_core.types import TrainingConfig
+        >>> run = train(Corpus.from_word_counts({"hug": 10}), TrainingConfig(258))
+        >>> PlayedRun(run, "p").block_starts
+        [0]
+        """
+        run = self.run
+        n = len(run.merges)
+        joins = np.bincount(run.joined_at[run.joined_at != NEVER], minlength=n)[:n]
+        work = np.cumsum(joins + _WORK_OF_MERGE)
+        n_work = int(work[-1]) if n else 0
+        if n_work <= _WORK_OF_WHOLE_RUN:
+            return [0]
+        each = max(_WORK_OF_BLOCK, len(run.joined_at) // _SLOTS_A_WORK)
+        starts = np.searchsorted(work, np.arange(0, n_work, each), side="right")
+        return np.unique(starts[starts < n]).tolist()
 
-    Neighbouring steps share their merges, so that they are traced once.
+    @staticmethod
+    def replayed_merges(n_merges: int, step: int) -> tuple[int, int]:
+        """Return which merges a replay includes in full: for a long run, those around a step.
 
-    >>> replayed_merges(3_840, 45), replayed_merges(50_000, 45), replayed_merges(50_000, 20_000)
-    ((0, 3840), (0, 5000), (17500, 22500))
-    >>> replayed_merges(50_000, 20_200), replayed_merges(50_000, 49_900)
-    ((17500, 22500), (45000, 50000))
-    """
-    middle = round(step / _REPLAY_STRIDE) * _REPLAY_STRIDE
-    start = max(0, min(middle - WHOLE_RUN // 2, n_merges - WHOLE_RUN))
-    return start, min(n_merges, start + WHOLE_RUN)
+        Neighbouring steps share their merges, so that they are traced once.
 
+        >>> PlayedRun.replayed_merges(3_840, 45), PlayedRun.replayed_merges(50_000, 45)
+        ((0, 3840), (0, 5000))
+        >>> [PlayedRun.replayed_merges(50_000, step) for step in (20_000, 20_200, 49_900)]
+        [(17500, 22500), (17500, 22500), (45000, 50000)]
+        """
+        middle = round(step / _REPLAY_STRIDE) * _REPLAY_STRIDE
+        start = max(0, min(middle - WHOLE_RUN // 2, n_merges - WHOLE_RUN))
+        return start, min(n_merges, start + WHOLE_RUN)
 
-def replay_starts(start: int, stop: int, n_merges: int) -> list[int]:
-    """Return the first merges of the blocks of a replay that includes merges start ... stop - 1.
+    @staticmethod
+    def replay_starts(start: int, stop: int, n_merges: int) -> list[int]:
+        """Return the first merges of the blocks of a replay with merges start ... stop - 1.
 
-    >>> replay_starts(0, 900, 900), replay_starts(17_500, 22_500, 50_000), replay_starts(0, 0, 0)
-    ([0], [0, 17500, 22500], [0])
-    """
-    return sorted({0, start, stop} - {n_merges}) or [0]
+        >>> PlayedRun.replay_starts(0, 900, 900), PlayedRun.replay_starts(17_500, 22_500, 50_000)
+        ([0], [0, 17500, 22500])
+        >>> PlayedRun.replay_starts(0, 0, 0)
+        [0]
+        """
+        return sorted({0, start, stop} - {n_merges}) or [0]
 
+    def pack(
+        self,
+        *,
+        opening: int,
+        starts: Sequence[int],
+        end: Mapping[str, object] | None = None,
+    ) -> bytes:
+        """Pack what the player needs at every step into one message, sent once per run.
 
-def pack_player(
-    run: TrainingRun,
-    *,
-    player: str,
-    opening: int,
-    starts: Sequence[int],
-    end: Mapping[str, object] | None = None,
-) -> bytes:
-    """Pack what the player needs at every step into one message, sent once per run.
+        `opening` is the step that the page opens the run at, and `starts` are the first merges of
+        the blocks that the player can request. `end` is what the last frame shows besides the
+        figures of the run: see `pack_ribbon`. A message is a JSON header, preceded by its length as
+        uint32, then the arrays that the header lists with their type, offset and length;
+        little-endian, each array at a multiple of 8 bytes.
+        """
+        run = self.run
+        merges = run.merges
+        last_pairs = run.top_pairs(len(merges), _N_TOP_PAIRS)
+        arrays: dict[str, NDArray[np.integer]] = {
+            "merge_left": np.array([merge.left for merge in merges], np.int64),
+            "merge_right": np.array([merge.right for merge in merges], np.int64),
+            "merge_id": np.array([merge.id for merge in merges], np.int64),
+            "merge_count": np.array([merge.count for merge in merges], np.int64),
+            "last_left": np.array([pair[0] for pair in last_pairs], np.int64),
+            "last_right": np.array([pair[1] for pair in last_pairs], np.int64),
+            "last_count": np.array([pair[2] for pair in last_pairs], np.int64),
+        }
+        if run.parity is not None:
+            arrays["picked"] = run.parity.picked
+        header: dict[str, object] = {
+            "player": self.key,
+            "tokens": tokens_for_browser(run.tokenizer.vocab),
+            "n_merges": len(merges),
+            "n_pretokens": run.pretokens.n_words,
+            "block_starts": list(starts),
+            "n_for_terms": run.n_chosen,
+            "languages": None if run.parity is None else run.parity.languages,
+            "removals": _removals(run),
+            "opening_step": opening,
+            "tie_break": run.config.tie_break,
+            "end_of_word": run.tokenizer.end_of_word,
+            "joins_words": run.config.superwords_from is not None,
+            "ending": run.stop_sentence,
+            "end": {
+                "before": int(run.tokens_after[0]),
+                "after": int(run.tokens_after[-1]),
+                "savers": largest_savings(run.tokens_after, _N_SAVERS),
+                **(end or {}),
+            },
+        }
+        return _message(header, arrays | _pack_words(run, _frequent_words(run)))
 
-    `player` is the player's key, to which other messages are addressed, `opening` is the step that
-    the page opens the run at, and `starts` are the first merges of the blocks that the player can
-    request. `end` is what the last frame shows besides the figures of the run: see `pack_ribbon`.
-    A message is a JSON header, preceded by its length as uint32, then the arrays that the header
-    lists with their type, offset and length; little-endian, each array at a multiple of 8 bytes.
-    """
-    merges = run.merges
-    last_pairs = run.top_pairs(len(merges), _N_TOP_PAIRS)
-    arrays: dict[str, NDArray[np.integer]] = {
-        "merge_left": np.array([merge.left for merge in merges], np.int64),
-        "merge_right": np.array([merge.right for merge in merges], np.int64),
-        "merge_id": np.array([merge.id for merge in merges], np.int64),
-        "merge_count": np.array([merge.count for merge in merges], np.int64),
-        "last_left": np.array([pair[0] for pair in last_pairs], np.int64),
-        "last_right": np.array([pair[1] for pair in last_pairs], np.int64),
-        "last_count": np.array([pair[2] for pair in last_pairs], np.int64),
-    }
-    if run.parity is not None:
-        arrays["picked"] = run.parity.picked
-    header: dict[str, object] = {
-        "player": player,
-        "tokens": tokens_for_browser(run.tokenizer.vocab),
-        "n_merges": len(merges),
-        "n_pretokens": run.pretokens.n_words,
-        "block_starts": list(starts),
-        "n_for_terms": run.n_chosen,
-        "languages": None if run.parity is None else run.parity.languages,
-        "removals": _removals(run),
-        "opening_step": opening,
-        "tie_break": run.config.tie_break,
-        "end_of_word": run.tokenizer.end_of_word,
-        "joins_words": run.config.superwords_from is not None,
-        "ending": run.stop_sentence,
-        "end": {
-            "before": int(run.tokens_after[0]),
-            "after": int(run.tokens_after[-1]),
-            "savers": largest_savings(run.tokens_after, _N_SAVERS),
-            **(end or {}),
-        },
-    }
-    return _message(header, arrays | _pack_words(run, _frequent_words(run)))
+    def pack_merges(self, start: int, stop: int) -> bytes:
+        """Pack the trace of merges start ... stop - 1 and the words they change.
+
+        The message has the form described in `pack`; `touched` holds indices into the message's
+        own words. It may cover several neighbouring blocks.
+        """
+        run = self.run
+        trace = run.trace(start, stop, _N_TOP_PAIRS)
+        words = np.unique(trace.touched[trace.touched >= 0]).astype(np.int64)
+        arrays: dict[str, NDArray[np.integer]] = {name: getattr(trace, name) for name in _TRACED}
+        arrays |= {"touched": _positions(trace.touched, words), **_pack_words(run, words)}
+        arrays["touched_given"] = trace.touched_given[:, :N_GIVEN]
+        header: dict[str, object] = {
+            "player": self.key,
+            "start": trace.start,
+            "stop": trace.stop,
+            "widths": {
+                "top": trace.top_left.shape[1],
+                "touched": trace.touched.shape[1],
+                "given": arrays["touched_given"].shape[1],
+                "risen": trace.risen_left.shape[1],
+                "fallen": trace.fallen_left.shape[1],
+            },
+        }
+        return _message(header, arrays)
+
+    def words(self, text: str) -> list[list[int | str]]:
+        """Return a visitor's text as pre-tokens of the run; raises what `own_words` raises."""
+        return own_words(self.run.tokenizer, text, self.run.base)
 
 
 def _removals(run: TrainingRun) -> list[dict[str, object]]:
@@ -370,25 +413,25 @@ def largest_savings(tokens_after: NDArray[np.int64], most: int) -> list[tuple[in
     return [(rank, int(saved[rank])) for rank in ranks.tolist() if saved[rank]]
 
 
-def first_bytes(text: str, most: int) -> str:
+def _first_bytes(text: str, most: int) -> str:
     """Return the whole characters among the first bytes of a text.
 
-    >>> first_bytes("naïve", 3), first_bytes("naïve", 4)
+    >>> _first_bytes("naïve", 3), _first_bytes("naïve", 4)
     ('na', 'naï')
     """
     return text[:most].encode()[:most].decode(errors="ignore")
 
 
-def ribbon_text(documents: Sequence[str]) -> tuple[str, ...]:
+def ribbon_text(documents: Sequence[str], n_bytes: int = _RIBBON_BYTES) -> tuple[str, ...]:
     """Return how the documents of a text begin: as much as a ribbon of a few rows shows.
 
     >>> ribbon_text(["hug", "", "pug"])
     ('hug', 'pug')
     """
     beginnings: list[str] = []
-    n_left = _RIBBON_BYTES
+    n_left = n_bytes
     for text in documents[:_MAX_RIBBON_DOCUMENTS]:
-        if beginning := first_bytes(text, n_left):
+        if beginning := _first_bytes(text, n_left):
             beginnings.append(beginning)
             n_left -= len(beginning.encode())
     return tuple(beginnings)
@@ -490,32 +533,6 @@ def learning_ribbon(config: TrainingConfig, *documents: str) -> LearningRibbon |
         special_tokens=vocabulary.special_tokens,
     )
     return LearningRibbon(alphabet, *documents)
-
-
-def pack_merges(run: TrainingRun, start: int, stop: int, *, player: str) -> bytes:
-    """Pack the trace of merges start ... stop - 1 and the words they change.
-
-    The message has the form described in `pack_player`; `touched` holds indices into the message's
-    own words. It may cover several neighbouring blocks.
-    """
-    trace = run.trace(start, stop, _N_TOP_PAIRS)
-    words = np.unique(trace.touched[trace.touched >= 0]).astype(np.int64)
-    arrays: dict[str, NDArray[np.integer]] = {name: getattr(trace, name) for name in _TRACED}
-    arrays |= {"touched": _positions(trace.touched, words), **_pack_words(run, words)}
-    arrays["touched_given"] = trace.touched_given[:, :N_GIVEN]
-    header: dict[str, object] = {
-        "player": player,
-        "start": trace.start,
-        "stop": trace.stop,
-        "widths": {
-            "top": trace.top_left.shape[1],
-            "touched": trace.touched.shape[1],
-            "given": arrays["touched_given"].shape[1],
-            "risen": trace.risen_left.shape[1],
-            "fallen": trace.fallen_left.shape[1],
-        },
-    }
-    return _message(header, arrays)
 
 
 def own_words(

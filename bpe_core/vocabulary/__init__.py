@@ -17,28 +17,19 @@ if TYPE_CHECKING:
     from bpe_core.vocabulary.auditing import (
         Audit,
         Pruned,
-        added_in_run,
-        audit,
         count_uses,
-        find_residues,
-        keep_only,
-        prune,
         uses_in_corpus,
         uses_in_run,
     )
     from bpe_core.vocabulary.mixtures import (
-        MAX_CATEGORIES,
-        MAX_CHARACTERS,
         Mixture,
         SampleSet,
         Witness,
         mixture,
         shipped_samples,
     )
-    from bpe_core.vocabulary.provenance import MAX_SEARCHED, source_lines, token_origin
+    from bpe_core.vocabulary.provenance import SourceLines, token_origin
     from bpe_core.vocabulary.reachability import (
-        CONTEXTS,
-        REASONS,
         Reachability,
         TokenChains,
         find_unreachable,

@@ -10,10 +10,9 @@ Suboptimal for Language Model Pretraining", 2020, section 4).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +35,10 @@ if TYPE_CHECKING:
 _WORDS_BETWEEN_CHECKS = 4_096
 
 
+MAX_RESIDUE: Final = 0.05
+"""The largest share of its first occurrences with which a token is a residue."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Audit:
     """The tokens of a tokenizer classified by their use on one corpus; ids ascend in each tuple.
@@ -50,6 +53,64 @@ class Audit:
     """Unused tokens that a used token is merged from, directly or indirectly."""
     partial_utf8: tuple[int, ...]
     """Tokens whose bytes are not whole characters."""
+
+    @classmethod
+    def of(cls, tokenizer: Encoder, uses: NDArray[np.int64]) -> Self:
+        """Classify a tokenizer's tokens by how often each is used on a corpus.
+
+        `uses` is int64[largest id + 1], as returned by `count_uses`. A tokenizer without merges has
+        no scaffolds. To find the tokens that no text can use, see `reachability.find_unreachable`.
+
+        >>> from bpe_core.tokenizer import Tokenizer
+        >>> tokenizer = Tokenizer(
+        ...     vocab={0: b"h", 1: b"u", 2: b"g", 3: b"ug", 4: b"hug", 5: b"gh"},
+        ...     merges=[(1, 2, 3), (0, 3, 4), (2, 0, 5)],
+        ...     pretokenizer="none",
+        ... )
+        >>> uses = count_uses(tokenizer, PretokenCounts((b"hug",), np.array([3])))
+        >>> audited = Audit.of(tokenizer, uses)
+        >>> audited.never_used, audited.scaffolds
+        ((0, 1, 2, 3, 5), (0, 1, 2, 3))
+        """
+        own = tokenizer.merged_by
+        others = set(tokenizer.special_tokens.values())
+        if own is not None:
+            others |= own.table.removed  # no text encodes to what training took out again
+        ids = sorted(id for id in tokenizer.vocab if id not in others)
+        used = {id for id in ids if uses[id]}
+        needed = used if own is None else with_parts(own, used)
+        marker = None if own is None else own.table.end_of_word_id
+        never_used = tuple(id for id in ids if id not in used)
+        return cls(
+            uses=read_only(uses),
+            never_used=never_used,
+            scaffolds=tuple(id for id in never_used if id in needed),
+            partial_utf8=tuple(
+                id for id in ids if id != marker and not are_whole_characters(tokenizer.vocab[id])
+            ),
+        )
+
+    def residues(self, tokenizer: Tokenizer, max_share: float = MAX_RESIDUE) -> tuple[int, ...]:
+        """Return the tokens that were frequent while training and are rare in its final encoding.
+
+        Later merges took most of their occurrences. Such tokens are the "residues" of LiteToken
+        (2026, arXiv 2602.04706): a token's uses in the training text, divided by the count of its
+        pair when it was merged, are at most `max_share`. The uses are to be those of `uses_in_run`.
+        Tokens whose merges have no counts, as in files of other tools, are left out. Ids ascend.
+
+        >>> from bpe_core.corpus import Corpus
+        >>> from bpe_core.trainers import train
+        >>> from bpe_core.types import TrainingConfig
+        >>> corpus = Corpus.from_word_counts({"hug": 99, "hub": 1})
+        >>> run = train(corpus, TrainingConfig(258, special_tokens=()))
+        >>> audited = Audit.of(run.tokenizer, uses_in_run(run))
+        >>> [run.tokenizer.vocab[id] for id in audited.residues(run.tokenizer)]
+        [b'hu']
+        """
+        counts: dict[int, int] = {}
+        for merge in tokenizer.merges:
+            counts.setdefault(merge.id, merge.count or 0)
+        return tuple(sorted(id for id, n in counts.items() if n and self.uses[id] <= max_share * n))
 
 
 def count_uses(
@@ -141,69 +202,6 @@ def uses_in_run(run: TrainingRun) -> NDArray[np.int64]:
     return uses
 
 
-def audit(tokenizer: Encoder, uses: NDArray[np.int64]) -> Audit:
-    """Classify a tokenizer's tokens by how often each is used on a corpus.
-
-    `uses` is int64[largest id + 1], as returned by `count_uses`. A tokenizer without merges has no
-    scaffolds. To find the tokens that no text can use, see `reachability.find_unreachable`.
-
-    >>> from bpe_core.tokenizer import Tokenizer
-    >>> tokenizer = Tokenizer(
-    ...     vocab={0: b"h", 1: b"u", 2: b"g", 3: b"ug", 4: b"hug", 5: b"gh"},
-    ...     merges=[(1, 2, 3), (0, 3, 4), (2, 0, 5)],
-    ...     pretokenizer="none",
-    ... )
-    >>> audited = audit(tokenizer, count_uses(tokenizer, PretokenCounts((b"hug",), np.array([3]))))
-    >>> audited.never_used, audited.scaffolds
-    ((0, 1, 2, 3, 5), (0, 1, 2, 3))
-    """
-    own = tokenizer.merged_by
-    others = set(tokenizer.special_tokens.values())
-    if own is not None:
-        others |= own.table.removed  # no text encodes to what training took out again
-    ids = sorted(id for id in tokenizer.vocab if id not in others)
-    used = {id for id in ids if uses[id]}
-    needed = used if own is None else with_parts(own, used)
-    marker = None if own is None else own.table.end_of_word_id
-    never_used = tuple(id for id in ids if id not in used)
-    return Audit(
-        uses=read_only(uses),
-        never_used=never_used,
-        scaffolds=tuple(id for id in never_used if id in needed),
-        partial_utf8=tuple(
-            id for id in ids if id != marker and not are_whole_characters(tokenizer.vocab[id])
-        ),
-    )
-
-
-MAX_RESIDUE: Final = 0.05
-"""The largest share of its first occurrences with which a token is a residue."""
-
-
-def find_residues(
-    tokenizer: Tokenizer, uses: NDArray[np.int64], max_share: float = MAX_RESIDUE
-) -> tuple[int, ...]:
-    """Return the tokens that were frequent while training and are rare in its final encoding.
-
-    Later merges took most of their occurrences. Such tokens are the "residues" of LiteToken (2026,
-    arXiv 2602.04706): a token's uses in the training text, divided by the count of its pair when it
-    was merged, are at most `max_share`. `uses` is what `uses_in_run` returns. Tokens whose merges
-    have no counts, as in files of other tools, are left out. Ids ascend.
-
-    >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.trainers import train
-    >>> from bpe_core.types import TrainingConfig
-    >>> corpus = Corpus.from_word_counts({"hug": 99, "hub": 1})
-    >>> run = train(corpus, TrainingConfig(258, special_tokens=()))
-    >>> [run.tokenizer.vocab[id] for id in find_residues(run.tokenizer, uses_in_run(run))]
-    [b'hu']
-    """
-    counts: dict[int, int] = {}
-    for merge in tokenizer.merges:
-        counts.setdefault(merge.id, merge.count or 0)
-    return tuple(sorted(id for id, n in counts.items() if n and uses[id] <= max_share * n))
-
-
 def with_parts(tokenizer: Tokenizer, ids: set[int]) -> set[int]:
     """Return ids and every token they are merged from, down to the alphabet.
 
@@ -237,107 +235,73 @@ class Pruned:
     n_kept_as_parts: int
     """The number of rarely used tokens kept because other kept tokens are merged from them."""
 
+    @classmethod
+    def of(cls, tokenizer: Tokenizer, uses: NDArray[np.int64], min_uses: int = 1) -> Self:
+        """Remove the tokens used fewer than `min_uses` times, except those that other tokens need.
 
-def prune(tokenizer: Tokenizer, uses: NDArray[np.int64], min_uses: int = 1) -> Pruned:
-    """Remove the tokens used fewer than `min_uses` times, except those that other tokens need.
+        Special tokens, the whole alphabet and the end-of-word marker are kept, so every text that
+        could be encoded still can be. The parts of a kept token are kept too. Ids are renumbered
+        from 0 in the old order, and merges stay in their order.
 
-    Special tokens, the whole alphabet and the end-of-word marker are kept, so every text that could
-    be encoded still can be. The parts of a kept token are kept too. Ids are renumbered from 0 in
-    the old order, and merges stay in their order.
+        With `min_uses=1`, the text on which uses were counted is encoded to the same tokens as
+        before, because every merge applied there made a used token or a part of one. Other text may
+        take more tokens.
 
-    With `min_uses=1`, the text on which uses were counted is encoded to the same tokens as before,
-    because every merge applied there made a used token or a part of one. Other text may take more
-    tokens.
+        Raises `ConfigError` if `uses` does not cover every id of the vocabulary.
 
-    Raises `ConfigError` if `uses` does not cover every id of the vocabulary.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> uses = np.zeros(50257, np.int64)
-    >>> uses[gpt2().encode("hugging")] = 1
-    >>> pruned = prune(gpt2(), uses)
-    >>> pruned.tokenizer.vocab_size, [pruned.tokenizer.vocab[i] for i in (257, 258, 259, 260)]
-    (261, [b'ing', b'ug', b'ging', b'<|endoftext|>'])
-    """
-    vocab = tokenizer.vocab
-    if len(uses) <= max(vocab):
-        raise ConfigError(
-            f"Expected a count of uses for each id up to {max(vocab):,}, got {len(uses):,}. Pass 0 "
-            f"for an unused id."
+        >>> from bpe_core.tokenizer import gpt2
+        >>> uses = np.zeros(50257, np.int64)
+        >>> uses[gpt2().encode("hugging")] = 1
+        >>> pruned = Pruned.of(gpt2(), uses)
+        >>> pruned.tokenizer.vocab_size, [pruned.tokenizer.vocab[i] for i in (257, 258, 259, 260)]
+        (261, [b'ing', b'ug', b'ging', b'<|endoftext|>'])
+        """
+        vocab = tokenizer.vocab
+        if len(uses) <= max(vocab):
+            raise ConfigError(
+                f"Expected a count of uses for each id up to {max(vocab):,}, got {len(uses):,}. "
+                "Pass 0 for an unused id."
+            )
+        always = {
+            *tokenizer.special_tokens.values(),
+            *tokenizer.base_ids.values(),
+            *tokenizer.table.byte_ids.values(),
+        }
+        if tokenizer.table.end_of_word_id is not None:
+            always.add(tokenizer.table.end_of_word_id)
+        often = {id for id in vocab if uses[id] >= min_uses}
+        kept = with_parts(tokenizer, always | often)
+        smaller, old_ids = tokenizer.keep_only(kept)
+        return cls(
+            tokenizer=smaller,
+            old_ids=old_ids,
+            removed=tuple(sorted(set(vocab) - kept)),
+            n_kept_as_parts=len(kept - always - often),
         )
-    always = {
-        *tokenizer.special_tokens.values(),
-        *tokenizer.base_ids.values(),
-        *tokenizer.table.byte_ids.values(),
-    }
-    if tokenizer.table.end_of_word_id is not None:
-        always.add(tokenizer.table.end_of_word_id)
-    often = {id for id in vocab if uses[id] >= min_uses}
-    kept = with_parts(tokenizer, always | often)
-    smaller, old_ids = keep_only(tokenizer, kept)
-    return Pruned(
-        tokenizer=smaller,
-        old_ids=old_ids,
-        removed=tuple(sorted(set(vocab) - kept)),
-        n_kept_as_parts=len(kept - always - often),
-    )
 
+    def added_in(self, run: TrainingRun) -> int:
+        """Return how many more tokens a run's training text takes with it.
 
-def keep_only(tokenizer: Tokenizer, kept: Collection[int]) -> tuple[Tokenizer, NDArray[np.int32]]:
-    """Return a tokenizer of some of the tokens, renumbered from 0 in the old order, and old ids.
+        Only words that contain a removed token are encoded again: no merge of the others was
+        removed.
 
-    `kept` has the alphabet, the special tokens, and all parts of the tokens kept; the old ids are
-    int32[n_kept], read-only. Merges stay in their order.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> alphabet = {*gpt2().base_ids.values(), 50256}
-    >>> smaller, old_ids = keep_only(gpt2(), alphabet | {262, 256, 258})
-    >>> smaller.vocab_size, old_ids[-3:].tolist(), smaller.vocab[258]
-    (260, [258, 262, 50256], b' the')
-    """
-    vocab = tokenizer.vocab
-    old_ids = sorted(kept)
-    new_id = {old: new for new, old in enumerate(old_ids)}
-    table = tokenizer.table
-    merges = [triple for triple in table.triples if triple[2] in new_id]
-    counts = table.counts and [
-        n for n, id in zip(table.counts, table.made, strict=True) if id in new_id
-    ]
-    marker = table.end_of_word_id
-    smaller = Tokenizer(
-        vocab={new: vocab[old] for new, old in enumerate(old_ids)},
-        merges=[(new_id[left], new_id[right], new_id[id]) for left, right, id in merges],
-        pretokenizer=tokenizer.pretokenizer.name,
-        base=tokenizer.base,
-        special_tokens={token: new_id[id] for token, id in tokenizer.special_tokens.items()},
-        end_of_word=tokenizer.end_of_word,
-        end_of_word_id=None if marker is None else new_id[marker],
-        counts=counts,
-        whole_words_first=table.whole_words_first,
-        byte_fallback=[new_id[id] for id in table.byte_ids.values()],
-    )
-    return smaller, read_only(np.array(old_ids, np.int32))
-
-
-def added_in_run(run: TrainingRun, pruned: Pruned) -> int:
-    """Return how many more tokens a run's training text takes with the pruned tokenizer.
-
-    Only words that contain a removed token are encoded again: no merge of the others was removed.
-
-    >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.trainers import train
-    >>> from bpe_core.types import TrainingConfig
-    >>> from bpe_core.vocabulary import uses_in_run
-    >>> corpus = Corpus.from_word_counts({"hug": 9, "pun": 1})
-    >>> run = train(corpus, TrainingConfig(260, special_tokens=()))
-    >>> added_in_run(run, prune(run.tokenizer, uses_in_run(run), min_uses=2))
-    2
-    """
-    layout = run.layout_at(len(run.merges))
-    words = np.cumsum(layout.ids == BETWEEN) - 1
-    removed = np.isin(layout.ids, np.array(pruned.removed, np.int32))
-    changed: list[int] = np.unique(words[removed]).tolist()
-    is_changed = (layout.ids >= 0) & np.isin(words, changed)
-    before = int(layout.weights()[is_changed].sum())
-    texts = run.pretokens.words
-    again = PretokenCounts(tuple(texts[word] for word in changed), run.pretokens.counts[changed])
-    return int(count_uses(pruned.tokenizer, again).sum()) - before
+        >>> from bpe_core.corpus import Corpus
+        >>> from bpe_core.trainers import train
+        >>> from bpe_core.types import TrainingConfig
+        >>> from bpe_core.vocabulary import uses_in_run
+        >>> corpus = Corpus.from_word_counts({"hug": 9, "pun": 1})
+        >>> run = train(corpus, TrainingConfig(260, special_tokens=()))
+        >>> Pruned.of(run.tokenizer, uses_in_run(run), min_uses=2).added_in(run)
+        2
+        """
+        layout = run.layout_at(len(run.merges))
+        words = np.cumsum(layout.ids == BETWEEN) - 1
+        removed = np.isin(layout.ids, np.array(self.removed, np.int32))
+        changed: list[int] = np.unique(words[removed]).tolist()
+        is_changed = (layout.ids >= 0) & np.isin(words, changed)
+        before = int(layout.weights()[is_changed].sum())
+        texts = run.pretokens.words
+        again = PretokenCounts(
+            tuple(texts[word] for word in changed), run.pretokens.counts[changed]
+        )
+        return int(count_uses(self.tokenizer, again).sum()) - before

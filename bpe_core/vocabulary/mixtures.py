@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 OnProgress = Callable[[str, int, int], object]
 """Called with what is being done, and how much of it is done of how much."""
 
-MAX_CATEGORIES: Final = 40
 SampleSet = Literal["kinds", "languages"]
 KINDS: Final[Mapping[str, str]] = {
     "Python code": "python-library",
@@ -58,8 +57,6 @@ KINDS: Final[Mapping[str, str]] = {
     "Chinese story": "kong-yiji",
 }
 """The kinds of text that samples are shipped of, and which samples."""
-MAX_CHARACTERS: Final = 500_000
-"""Of a sample that is shipped."""
 N_PARTS: Final = 4
 """Each sample is divided into this many parts, which are drawn again for the intervals."""
 _HANDS: Final = 16
@@ -90,8 +87,8 @@ def shipped_samples(which: SampleSet) -> dict[str, Corpus]:
 
 
 def _thinned(corpus: Corpus) -> Corpus:
-    """Return documents from the whole corpus, about `MAX_CHARACTERS` in all."""
-    step = max(1, -(-corpus.n_characters // MAX_CHARACTERS))
+    """Return documents from the whole corpus, about `Mixture.MAX_CHARACTERS` in all."""
+    step = max(1, -(-corpus.n_characters // Mixture.MAX_CHARACTERS))
     return Corpus.from_documents(corpus.documents[::step]) if step > 1 else corpus
 
 
@@ -107,6 +104,10 @@ class Witness(NamedTuple):
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixture:
     """The shares of categories in a tokenizer's training text, as its merges betray them."""
+
+    MAX_CATEGORIES: ClassVar = 40
+    MAX_CHARACTERS: ClassVar = 500_000
+    """Of a sample that is shipped."""
 
     categories: tuple[str, ...]
     shares: NDArray[np.float64]
@@ -218,10 +219,10 @@ def mixture(
         raise ArgumentTypeError(
             f"Expected samples as a dict from categories to texts, got {describe(samples)}."
         )
-    if not 2 <= len(samples) <= MAX_CATEGORIES:
+    if not 2 <= len(samples) <= Mixture.MAX_CATEGORIES:
         raise ConfigError(
-            f"Expected 2 to {MAX_CATEGORIES} categories, got {len(samples)}. A share is a share of "
-            "several."
+            f"Expected 2 to {Mixture.MAX_CATEGORIES} categories, got {len(samples)}. A share is a "
+            "share of several."
         )
     if not merged.merges:
         raise ConfigError("This tokenizer has no merges. Their order is what is read.")

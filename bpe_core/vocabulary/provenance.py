@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,6 @@ from bpe_core.trainers import TrainingRun
 
 _MAX_LETTERS_AROUND = 110
 _MAX_WORDS = 5_000
-MAX_SEARCHED = 2_000_000
 # The end of an incomplete text may be pre-tokenized differently.
 _UNSURE = 1_000
 
@@ -70,11 +70,56 @@ class SourceLine:
 class SourceLines:
     """Lines that contain a token, and whether the whole text was searched for them."""
 
+    MAX_SEARCHED: ClassVar = 2_000_000
+    """In characters."""
+
     lines: tuple[SourceLine, ...]
     n_searched: int
     """The number of characters searched."""
     is_all: bool
     """False if the search stopped early, having found enough lines or searched enough text."""
+
+    @classmethod
+    def find(cls, run: TrainingRun, corpus: Corpus, id: int, n_lines: int = 6) -> Self:
+        """Find lines of the training text that contain a token; raises `InvalidTokenIdError`.
+
+        `corpus` is the training text, or some documents of it. At most two lines come from each
+        document if there are several. The search stops after two million characters, and skips a
+        longer document if its pre-tokenizer needs the whole of it.
+
+        >>> from bpe_core.trainers import train
+        >>> from bpe_core.types import TrainingConfig
+        >>> corpus = Corpus.from_text("a pug\\nhugs bugs")
+        >>> run = train(corpus, TrainingConfig(257, special_tokens=()))
+        >>> found = SourceLines.find(run, corpus, 256)
+        >>> [(line.line, line.text, line.spans) for line in found.lines]
+        [(1, 'a pug', ((3, 5),)), (2, 'hugs bugs', ((1, 3), (6, 8)))]
+        """
+        origin = token_origin(run, id, _MAX_WORDS)
+        holding = {word.word.decode(): _characters(word) for word in origin.words}
+        lines: list[SourceLine] = []
+        searched, is_all = 0, origin.n_words <= _MAX_WORDS
+        per_document = 2 if len(corpus.documents) > 1 else n_lines
+        first_lines = [place.line for place in corpus.places] or [1] * len(corpus.documents)
+        for name, document, first_line in zip(
+            corpus.names, corpus.documents, first_lines, strict=True
+        ):
+            if len(lines) >= n_lines or searched >= cls.MAX_SEARCHED:
+                is_all = False
+                break
+            part = document[: cls.MAX_SEARCHED - searched]
+            searched += len(part)
+            sure = len(part)
+            if len(part) < len(document):
+                is_all = False
+                sure = 0 if run.tokenizer.pretokenizer.cut.startswith("regex:") else sure - _UNSURE
+            if holding and sure > 0:
+                found = _iterate_lines(name, part, first_line, _hits(run, part, holding, sure))
+                most = min(per_document, n_lines - len(lines))
+                few = list(islice(found, most))
+                is_all = is_all and len(few) < most
+                lines += few
+        return cls(tuple(lines), searched, is_all)
 
 
 def token_origin(run: TrainingRun, id: int, n_words: int = 8) -> TokenOrigin:
@@ -129,45 +174,6 @@ def token_origin(run: TrainingRun, id: int, n_words: int = 8) -> TokenOrigin:
         n_words=len(distinct),
         words=tuple(words),
     )
-
-
-def source_lines(run: TrainingRun, corpus: Corpus, id: int, n_lines: int = 6) -> SourceLines:
-    """Find lines of the training text that contain a token; raises `InvalidTokenIdError`.
-
-    `corpus` is the training text, or some documents of it. At most two lines come from each
-    document if there are several. The search stops after two million characters, and skips a
-    longer document if its pre-tokenizer needs the whole of it.
-
-    >>> from bpe_core.trainers import train
-    >>> from bpe_core.types import TrainingConfig
-    >>> corpus = Corpus.from_text("a pug\\nhugs bugs")
-    >>> run = train(corpus, TrainingConfig(257, special_tokens=()))
-    >>> [(found.line, found.text, found.spans) for found in source_lines(run, corpus, 256).lines]
-    [(1, 'a pug', ((3, 5),)), (2, 'hugs bugs', ((1, 3), (6, 8)))]
-    """
-    origin = token_origin(run, id, _MAX_WORDS)
-    holding = {word.word.decode(): _characters(word) for word in origin.words}
-    lines: list[SourceLine] = []
-    searched, is_all = 0, origin.n_words <= _MAX_WORDS
-    per_document = 2 if len(corpus.documents) > 1 else n_lines
-    first_lines = [place.line for place in corpus.places] or [1] * len(corpus.documents)
-    for name, document, first_line in zip(corpus.names, corpus.documents, first_lines, strict=True):
-        if len(lines) >= n_lines or searched >= MAX_SEARCHED:
-            is_all = False
-            break
-        part = document[: MAX_SEARCHED - searched]
-        searched += len(part)
-        sure = len(part)
-        if len(part) < len(document):
-            is_all = False
-            sure = 0 if run.tokenizer.pretokenizer.cut.startswith("regex:") else sure - _UNSURE
-        if holding and sure > 0:
-            found = _iterate_lines(name, part, first_line, _hits(run, part, holding, sure))
-            most = min(per_document, n_lines - len(lines))
-            few = list(islice(found, most))
-            is_all = is_all and len(few) < most
-            lines += few
-    return SourceLines(tuple(lines), searched, is_all)
 
 
 def _places(

@@ -36,7 +36,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from bpe_core.errors import BpeError
 from bpe_core.tokenizer import merge_in
@@ -52,14 +52,6 @@ Obstacle = Literal["other-merges", "no-utf8", "no-neighbours"]
 
 
 Reason = Obstacle | Literal["normalizer", "pre-tokenizer", "removed"]
-REASONS: Final[dict[Reason, str]] = {
-    "other-merges": "its own bytes encode to other tokens",
-    "no-utf8": "no text has these bytes",
-    "no-neighbours": "any bytes that complete its characters merge with a part of it first",
-    "normalizer": "the normalizer changes it in every text",
-    "removed": "training took it out again",
-    "pre-tokenizer": "the pre-tokenizer cuts it in every text",
-}
 
 _TOKENS_BETWEEN_CHECKS: Final = 64
 
@@ -77,19 +69,6 @@ _IN_WORD: Final = (*_IN_SPACE, ("", "a"), ("!!", ""))
 _AT_CONTRACTION: Final = (("", "s"), ("", "e"), ("", "l"), ("a", ""), ("a'", ""))
 # A space is put in front of a text, and does not merge with what follows bytes of a rare character.
 _AFTER_RARE: Final = (_ALONE, ("\U0010fffd", ""))
-CONTEXTS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
-    **dict.fromkeys(("gpt2", "cl100k", "whitespace", "words-punctuation", "none"), _IN_CONTRACTION),
-    "starcoder": _IN_CONTRACTION,
-    **dict.fromkeys(("falcon", "sentencepiece", "gemma3"), (_ALONE,)),
-    **dict.fromkeys(("metaspace", "llama2"), _AFTER_RARE),
-    "llama3": _IN_SPACE,
-    "digits-from-right": _IN_SPACE,
-    "qwen2": _IN_SPACE,
-    "tekken": _IN_WORD,
-    "o200k": (*_IN_WORD, *_AT_CONTRACTION),
-}
-"""For a pre-tokenizer: texts before and after, one pair of which makes any part of a pre-token one
-pre-token with it. A pre-tokenizer is missing if that was not proved."""
 _ALL_TRIED: Final = ("gpt2", "cl100k", "whitespace", "words-punctuation", "none", "starcoder")
 """Pre-tokenizers whose contexts other than none make all pre-tokens that have the part in them."""
 _MAX_TRIES: Final = 400
@@ -100,6 +79,15 @@ _Node = tuple[int, int]
 @dataclass(frozen=True, slots=True)
 class Reachability:
     """The tokens of a tokenizer that no text encodes to, without special tokens; ids ascend."""
+
+    REASONS: ClassVar[Mapping[Reason, str]] = {
+        "other-merges": "its own bytes encode to other tokens",
+        "no-utf8": "no text has these bytes",
+        "no-neighbours": "any bytes that complete its characters merge with a part of it first",
+        "normalizer": "the normalizer changes it in every text",
+        "removed": "training took it out again",
+        "pre-tokenizer": "the pre-tokenizer cuts it in every text",
+    }
 
     unreachable: dict[int, Reason]
     """Tokens that provably no text encodes to, with the reason."""
@@ -170,10 +158,26 @@ def _is_in_encoding(tokenizer: Tokenizer, id: int, text: str) -> bool:
 class TokenChains:
     """The chains of tokens that form words, as a graph of which tokens may be neighbours."""
 
+    CONTEXTS: ClassVar[Mapping[str, tuple[tuple[str, str], ...]]] = {
+        **dict.fromkeys(
+            ("gpt2", "cl100k", "whitespace", "words-punctuation", "none"), _IN_CONTRACTION
+        ),
+        "starcoder": _IN_CONTRACTION,
+        **dict.fromkeys(("falcon", "sentencepiece", "gemma3"), (_ALONE,)),
+        **dict.fromkeys(("metaspace", "llama2"), _AFTER_RARE),
+        "llama3": _IN_SPACE,
+        "digits-from-right": _IN_SPACE,
+        "qwen2": _IN_SPACE,
+        "tekken": _IN_WORD,
+        "o200k": (*_IN_WORD, *_AT_CONTRACTION),
+    }
+    """For a pre-tokenizer: texts before and after, one pair of which makes any part of a pre-token
+    one pre-token with it. A pre-tokenizer is missing if that was not proved."""
+
     def __init__(self, tokenizer: Tokenizer, live: Set[int] | None = None) -> None:
         """`live` are the ids whose own bytes are merged to them, if they are known already."""
         self._tokenizer = tokenizer
-        self._contexts = CONTEXTS.get(tokenizer.pretokenizer.cut, _IN_CONTRACTION)
+        self._contexts = self.CONTEXTS.get(tokenizer.pretokenizer.cut, _IN_CONTRACTION)
         self._table = tokenizer.table
         self._marker = tokenizer.table.end_of_word_id
         special = set(tokenizer.special_tokens.values())
@@ -245,7 +249,7 @@ class TokenChains:
 
     def is_cut_within(self, data: bytes) -> bool:
         """Return True if every text cuts the whole characters in some bytes."""
-        return self._tokenizer.pretokenizer.cut in CONTEXTS and not self._may_be_whole(data)
+        return self._tokenizer.pretokenizer.cut in self.CONTEXTS and not self._may_be_whole(data)
 
     def is_always_changed(self, id: int) -> bool:
         """Return True if a normalizer changes the token in every text that has it.
@@ -257,7 +261,7 @@ class TokenChains:
 
     def is_always_cut(self, id: int) -> bool:
         """Return True if every text cuts the token, given that no text of `texts_with` keeps it."""
-        if self._tokenizer.pretokenizer.cut not in CONTEXTS:
+        if self._tokenizer.pretokenizer.cut not in self.CONTEXTS:
             return False
         data = self._bytes[id]
         if id == self._marker:

@@ -27,9 +27,9 @@ from tests.app.pages import (
 from tests.app.stored import store, store_hugs
 from tests.app.training import draw_after, known_work
 from tests.waiting import OfKind
-from ui.compare import compared, differences, language_costs, passage, terms
-from ui.compare.differences import DIFF, found_differences, leading_sentence
+from ui.compare import compared, language_costs, passage, terms
 from ui.compare.figures import STRUCTURE, measured_structures
+from ui.compare.passage import DIFF, found_differences, leading_sentence
 from ui.look import counted
 from ui.storage import (
     SAMPLE_RUN_ID,
@@ -175,7 +175,7 @@ def test_what_differs_is_shown_with_both_cuts_and_in_the_record(
     def fail(*_: object, **__: object) -> NoReturn:
         raise AssertionError("a page shares its interpreter with the search")
 
-    monkeypatch.setattr(differences, "diff", fail)
+    monkeypatch.setattr(passage, "diff", fail)
     app = open_app("compare", part="What differs")
     draw_after(app, OfKind(DIFF), known_work(DIFF))
     assert not app.error

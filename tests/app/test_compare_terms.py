@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.comparison import cut_terms, terms_by_loss
-from bpe_core.comparison.terms import MAX_TERMS
+from bpe_core.comparison.cuts import MAX_TERMS
 from bpe_core.corpus import parallel_texts
 from bpe_core.tokenizer import gpt2
 from tests.app.pages import OpenApp, all_sent, in_address, page_text, press, sent_table, upload

@@ -83,7 +83,7 @@ def test_own_samples_are_read_and_their_shares_drawn(
     assert {*found.categories} == {"hugs", "puns", "hugs.md", "hugs.md (2)"}
     # The tokenizer was trained on another text, so the page says that they do not fit.
     assert any("do not fit" in warning.value for warning in app.warning)
-    monkeypatch.setattr(inference, "MAX_CATEGORIES", 2)
+    monkeypatch.setattr(Mixture, "MAX_CATEGORIES", 2)
     app.run()
     assert [each.value for each in app.warning] == ["These are 5 files. Remove all but 2 of them."]
 

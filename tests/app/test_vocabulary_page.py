@@ -19,13 +19,12 @@ import bpe_core as bpe
 from bpe_core.tokenizer import NamedEncoder
 from bpe_core.types import Base
 from bpe_core.vocabulary import (
+    Audit,
+    Pruned,
     Query,
     Reachability,
     Vocabulary,
-    audit,
-    find_residues,
     find_unreachable,
-    prune,
     uses_in_corpus,
     uses_in_run,
 )
@@ -151,11 +150,11 @@ def test_a_damaged_address_is_ignored(open_app: OpenApp, query: dict[str, str]) 
 
 def test_findings_match_the_core_and_filter_the_table(open_app: OpenApp) -> None:
     run = load_run(SAMPLE_RUN_ID).run
-    audited = audit(run.tokenizer, uses_in_run(run))
+    audited = Audit.of(run.tokenizer, uses_in_run(run))
     expected = {
         "never": list(audited.never_used),
         "scaffolds": list(audited.scaffolds),
-        "residues": list(find_residues(run.tokenizer, audited.uses)),
+        "residues": list(audited.residues(run.tokenizer)),
         "unreachable": list(find_unreachable(run.tokenizer).unreachable),
         "partial": list(audited.partial_utf8),
     }
@@ -282,7 +281,7 @@ def test_a_tokenizer_without_merges_has_a_table_a_trie_and_uses(
 def test_the_preview_of_pruning_matches_the_core(open_app: OpenApp) -> None:
     run = load_run(SAMPLE_RUN_ID).run
     uses = uses_in_run(run)
-    pruned = prune(run.tokenizer, uses, 10)
+    pruned = Pruned.of(run.tokenizer, uses, 10)
     app = open_app("vocabulary", min_uses="10 ×")
     table = sent_table(app, "The vocabulary before and after pruning")
     rows = {name: figures for name, figures, _ in table["rows"]}

@@ -8,7 +8,9 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from bpe_core.trainers import TrainingRun
-from bpe_core.views import own_words, pack_merges, pack_player
+from bpe_core.views import (
+    PlayedRun,
+)
 from tests.browser.helpers import font_data, open_page
 from ui.merge_loop.player_run import replay_page
 
@@ -16,10 +18,10 @@ from ui.merge_loop.player_run import replay_page
 def saved_replay(run: TrainingRun, folder: Path, title: str, text: str = "") -> str:
     """Return the address of a replay written to disk."""
     n_merges = len(run.merges)
-    message = pack_player(run, player="p", opening=0, starts=[0])
-    merges = pack_merges(run, 0, n_merges, player="p")
+    message = PlayedRun(run, "p").pack(opening=0, starts=[0])
+    merges = PlayedRun(run, "p").pack_merges(0, n_merges)
     file = folder / "replay.html"
-    words = own_words(run.tokenizer, text)
+    words = PlayedRun(run, "p").words(text)
     page = replay_page(message, merges, title=title, text=text, words=words)
     file.write_text(page, encoding="utf-8")
     return file.as_uri()

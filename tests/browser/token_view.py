@@ -12,7 +12,7 @@ from unittest.mock import patch
 from playwright.sync_api import Locator, Page, expect
 
 import bpe_core as bpe
-from bpe_core.views import VIEW_STYLES, component_css, join_modules
+from bpe_core.views import View, component_css, join_modules
 from ui.components import token_view
 from ui.corpus.own_texts import read_own_text
 
@@ -87,7 +87,7 @@ def _view_data(text: str, encoder: bpe.Encoder) -> dict[str, Any]:
 
 def _view_page(data: dict[str, Any]) -> str:
     """Return a page that calls the view's script with data, in a shadow root with its styles."""
-    style = component_css(_FOLDER, *VIEW_STYLES)
+    style = component_css(_FOLDER, *View.STYLES["token_view"])
     script = join_modules(_FOLDER / "view.js")
     # Base64 keeps markup in the text from becoming markup of this page.
     module, message = (

@@ -23,7 +23,9 @@ from bpe_core.corpus import load_sample
 from bpe_core.formats import write_huggingface
 from bpe_core.kernels import compile_kernels
 from bpe_core.tokenizer import boundaries
-from bpe_core.views import pack_merges, pack_player
+from bpe_core.views import (
+    PlayedRun,
+)
 from static_site.engine_data import cut_names, engine_data, packed_tokenizer
 from tests.js.from_site import all_texts
 from tests.oracles import TOKENIZERS
@@ -160,10 +162,11 @@ def _replay(run: bpe.TrainingRun, tie_break: str) -> dict[str, Any] | None:
         return None
     n = len(run.merges)
     start, stop = (0, n) if n < 100 else (n // 2, n // 2 + 100)
-    more = {"player": "é", "opening": n // 3, "starts": [0]}
-    messages = pack_player(run, **more), pack_merges(run, start, stop, player="é")
+    more: dict[str, Any] = {"opening": n // 3, "starts": [0]}
+    player = PlayedRun(run, "é")
+    messages = player.pack(**more), player.pack_merges(start, stop)
     return {
-        "more": {**more, "ending": run.stop_sentence},
+        "more": {"player": player.key, **more, "ending": run.stop_sentence},
         "range": [start, stop],
         "messages": [base64.b64encode(message).decode() for message in messages],
     }

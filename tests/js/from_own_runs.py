@@ -18,7 +18,10 @@ import bpe_core as bpe
 from bpe_core.corpus import Corpus, HeldOut, decode_text, load_sample
 from bpe_core.errors import BpeError
 from bpe_core.tokenizer import gpt2
-from bpe_core.views import block_starts, pack_player, pack_ribbon
+from bpe_core.views import (
+    PlayedRun,
+    pack_ribbon,
+)
 from static_site.engine_data import engine_data
 from ui.compare.verdict import rival_rows
 from ui.compare.wording import HELD_OUT, no_verdict, text_words, verdict_sentence
@@ -66,7 +69,7 @@ def _small(drawn: random.Random) -> list[str]:
 
 
 def _packed(run: bpe.TrainingRun) -> dict[str, Any]:
-    starts = block_starts(run)
+    starts = PlayedRun(run, "p").block_starts
     config = run.config
     ribbon = pack_ribbon(run.tokenizer, "a text")
     return {
@@ -91,9 +94,7 @@ def _packed(run: bpe.TrainingRun) -> dict[str, Any]:
         "byHeart": [[gap, run.by_heart_sentence(gap)] for gap in (None, 0.1, 0.3)],
         "ribbon": ribbon,
         "player": _as_text(
-            pack_player(
-                run,
-                player="own",
+            PlayedRun(run, "own").pack(
                 opening=run.opening_step,
                 starts=starts,
                 end={"ribbon": ribbon},

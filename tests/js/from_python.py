@@ -30,10 +30,8 @@ from bpe_core.trainers import (
 from bpe_core.types import PretokenCounts
 from bpe_core.views import (
     PackedTokens,
-    own_words,
+    PlayedRun,
     pack_boundaries,
-    pack_merges,
-    pack_player,
     pack_spans,
 )
 from tests.recounting import Recount, train_with_ties
@@ -115,7 +113,7 @@ def hug() -> dict[str, Any]:
     )
     words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
     run = bpe.train(bpe.Corpus.from_word_counts(words), config)
-    return {**messages(run, [0]), "own_words": own_words(run.tokenizer, "hug🧩")}
+    return {**messages(run, [0]), "own_words": PlayedRun(run, "p").words("hug🧩")}
 
 
 def with_term() -> dict[str, Any]:
@@ -155,9 +153,10 @@ def messages(run: bpe.TrainingRun, starts: Sequence[int]) -> dict[str, Any]:
     """Return a run and its blocks as the messages that the browser gets."""
     n_merges = len(run.merges)
     ends = [*starts[1:], n_merges]
-    message = pack_player(run, player="p", opening=5, starts=starts)
+    message = PlayedRun(run, "p").pack(opening=5, starts=starts)
     blocks = [
-        pack_merges(run, start, stop, player="p") for start, stop in zip(starts, ends, strict=True)
+        PlayedRun(run, "p").pack_merges(start, stop)
+        for start, stop in zip(starts, ends, strict=True)
     ]
     return {
         "message": base64.b64encode(message).decode(),

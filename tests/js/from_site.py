@@ -17,7 +17,11 @@ from typing import Any
 from bpe_core.corpus import load_sample, parallel_texts
 from bpe_core.tokenizer import boundaries
 from bpe_core.unicode import class_runs
-from bpe_core.views import find_longest_word, own_words, pack_boundaries
+from bpe_core.views import (
+    PlayedRun,
+    find_longest_word,
+    pack_boundaries,
+)
 from static_site.browser_patterns import browser_pattern
 from static_site.engine_data import engine_data, packed_tokenizer
 from static_site.recorded_runs import RECORDED, RecordedRun, stored_run, train_recorded
@@ -90,7 +94,7 @@ def own(recorded: RecordedRun) -> dict[str, Any]:
     run = train_recorded(recorded)
     return {
         "stored": base64.b64encode(stored_run(recorded, run)[0]).decode(),
-        "own_words": [[text, own_words(run.tokenizer, text)] for text in OWN_WORDS],
+        "own_words": [[text, PlayedRun(run, "p").words(text)] for text in OWN_WORDS],
     }
 
 

@@ -16,17 +16,16 @@ import bpe_core as bpe
 from bpe_core.formats import dumps, loads
 from bpe_core.trainers import encode_reference
 from bpe_core.vocabulary import (
+    Audit,
+    Pruned,
     Reachability,
-    added_in_run,
-    audit,
     count_uses,
     find_unreachable,
-    prune,
     uses_in_corpus,
     uses_in_run,
 )
 from bpe_core.vocabulary.auditing import with_parts
-from bpe_core.vocabulary.reachability import CONTEXTS
+from bpe_core.vocabulary.reachability import TokenChains
 from tests.more_cases import first_of
 from tests.strategies import hostile_texts, tokenizers, training_configs, word_counts
 
@@ -172,7 +171,7 @@ TOLD_APART = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CONTEXTS)
+@pytest.mark.parametrize("name", TokenChains.CONTEXTS)
 def test_every_part_of_a_pretoken_is_whole_in_a_context(name: str) -> None:
     split = bpe.get_pretokenizer(name).split
     for alphabet in TOLD_APART:
@@ -180,7 +179,7 @@ def test_every_part_of_a_pretoken_is_whole_in_a_context(name: str) -> None:
         pretokens = {pretoken for text in texts for pretoken in split(text)}
         parts = {w[i:j] for w in pretokens for i in range(len(w)) for j in range(i + 1, len(w) + 1)}
         for part in parts:
-            wholes = [before + part + after for before, after in CONTEXTS[name]]
+            wholes = [before + part + after for before, after in TokenChains.CONTEXTS[name]]
             assert any(split(whole) == [whole] for whole in wholes), (alphabet, part)
 
 
@@ -188,7 +187,7 @@ def test_a_pretokenizer_that_cuts_parts_in_other_ways_is_not_among_the_proved_on
     # The check above would fail here: 日A is part of the pre-token 日Aa, but is cut if alone.
     split = bpe.get_pretokenizer("o200k").split
     assert (split("日Aa"), split("日A")) == (["日Aa"], ["日", "A"])
-    assert "deepseek-v3" not in CONTEXTS
+    assert "deepseek-v3" not in TokenChains.CONTEXTS
 
 
 @given(word_counts, training_configs)
@@ -213,7 +212,7 @@ def test_scaffolds_are_the_unused_parts_of_used_tokens(
 ) -> None:
     run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     tokenizer = run.tokenizer
-    audited = audit(tokenizer, uses_in_run(run))
+    audited = Audit.of(tokenizer, uses_in_run(run))
     special = set(tokenizer.special_tokens.values())
     assert set(audited.never_used) == {
         id for id in tokenizer.vocab if id not in special and not audited.uses[id]
@@ -233,7 +232,7 @@ def test_a_pruned_tokenizer_encodes_every_text_that_the_original_does(
     words: dict[str, int], config: bpe.TrainingConfig, text: str, min_uses: int
 ) -> None:
     run = bpe.train(bpe.Corpus.from_word_counts(words), config)
-    pruned = prune(run.tokenizer, uses_in_run(run), min_uses)
+    pruned = Pruned.of(run.tokenizer, uses_in_run(run), min_uses)
     ids = pruned.tokenizer.encode(text, errors="skip")
     # The ids are decoded, since the pre-tokenizer may drop white space from the text.
     assert pruned.tokenizer.decode_bytes(ids) == run.tokenizer.decode_bytes(
@@ -253,7 +252,7 @@ def test_pruning_unused_tokens_leaves_the_encoding_of_the_corpus_unchanged(
 ) -> None:
     run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     uses = uses_in_run(run)
-    pruned = prune(run.tokenizer, uses)
+    pruned = Pruned.of(run.tokenizer, uses)
     assert count_uses(pruned.tokenizer, run.pretokens).tolist() == uses[pruned.old_ids].tolist()
     assert int(uses.sum()) == int(run.tokens_after[-1])
 
@@ -265,9 +264,9 @@ def test_tokens_added_to_a_run_by_pruning_match_encoding_all_its_words(
 ) -> None:
     run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     uses = uses_in_run(run)
-    pruned = prune(run.tokenizer, uses, min_uses)
+    pruned = Pruned.of(run.tokenizer, uses, min_uses)
     after = count_uses(pruned.tokenizer, run.pretokens)
-    assert added_in_run(run, pruned) == int(after.sum()) - int(uses.sum())
+    assert pruned.added_in(run) == int(after.sum()) - int(uses.sum())
 
 
 @settings(max_examples=60)

@@ -22,7 +22,7 @@ from bpe_core.formats import dumps, loads, run_to_bytes
 from bpe_core.tokenizer import replace_all
 from bpe_core.trainers import GrowingVocabulary, PairLives, train_picky_reference
 from bpe_core.types import Format, Pair, PretokenCounts, TrainingConfig
-from bpe_core.vocabulary import audit, count_uses, find_unreachable
+from bpe_core.vocabulary import Audit, count_uses, find_unreachable
 from ui.vocabulary import CountedText, inspect_vocabulary
 from ui.vocabulary.audit_section import leading_sentence, list_findings
 
@@ -180,7 +180,7 @@ def test_what_reasons_about_merges_knows_of_removals() -> None:
     assert dict(find_unreachable(one).unreachable) == {3: "removed"}
     assert find_unreachable(other).unreachable == {}
     assert bpe.encode_by(one, "ababc", "fewest-tokens") == [0, 1, 4]
-    audited = audit(one, count_uses(one, PretokenCounts((b"ababc",), np.array([1]))))
+    audited = Audit.of(one, count_uses(one, PretokenCounts((b"ababc",), np.array([1]))))
     assert (audited.never_used, audited.scaffolds) == ((2,), (2,))  # the removed 3 is neither
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.vocabulary import source_lines, token_origin
+from bpe_core.vocabulary import SourceLines, token_origin
 
 words = st.text("abé", min_size=1, max_size=8)
 configs = st.builds(
@@ -77,7 +77,7 @@ def test_lines_are_those_where_the_tokenizer_truncated_after_the_merge_finds_the
         # With no later merges to absorb it, the token is found wherever it was made.
         truncated = run.tokenizer.truncated(merge.rank + 1)
         expected = {(s.start, s.end) for s in truncated.segments(text) if s.id == merge.id}
-        found = source_lines(run, corpus, merge.id, n_lines=100)
+        found = SourceLines.find(run, corpus, merge.id, n_lines=100)
         line_starts = [0]
         for line in text.split("\n"):
             line_starts.append(line_starts[-1] + len(line) + 1)

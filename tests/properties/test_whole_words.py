@@ -18,7 +18,7 @@ from bpe_core.formats.tiktoken_file import recover_rank_merges
 from bpe_core.tokenizer import CompiledEncoder
 from bpe_core.types import Format, PretokenCounts
 from bpe_core.unicode import to_printable
-from bpe_core.vocabulary import count_uses, find_unreachable, prune
+from bpe_core.vocabulary import Pruned, count_uses, find_unreachable
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
 LONG = "incomprehensibilities"
@@ -188,7 +188,7 @@ def test_the_audit_and_pruning_know_the_flag() -> None:
     assert xyz not in found.unreachable
     uses = count_uses(SMALL, PretokenCounts((b"xyz", b"xyzx"), np.array([3, 1])))
     assert (uses[xyz], uses[ord("x")]) == (3, 2)
-    pruned = prune(SMALL, uses).tokenizer
+    pruned = Pruned.of(SMALL, uses).tokenizer
     assert [pruned.vocab[id] for id in pruned.encode("xyz")] == [b"xyz"]
 
 

@@ -26,8 +26,8 @@ from ui.look import (
     shorten_start,
     tokens_axis,
 )
-from ui.merge_loop.language_shares import lengths_chart, picks_ribbon
-from ui.vocabulary.rows_section import norms_by_uses
+from ui.merge_loop.player_run import lengths_chart, picks_ribbon
+from ui.vocabulary.token_section import norms_by_uses
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 STEPS = np.array([0, 1, 2, 5, 10, 40], dtype=np.int64)

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import bpe_core as bpe
-from bpe_core.chat import ChatTemplate, check_messages
+from bpe_core.chat import ChatTemplate
 from bpe_core.cli import main
 from bpe_core.formats import dumps
 from bpe_core.formats.opening.opening import open_files
@@ -116,7 +116,7 @@ def test_only_the_first_conversation_that_a_process_refuses_is_searched():
 )
 def test_messages_of_another_form_are_refused(messages: object, problem: str):
     with pytest.raises(bpe.ChatTemplateError, match=problem):
-        check_messages(messages)
+        ChatTemplate.check_messages(messages)
 
 
 def test_what_is_nested_as_deeply_as_is_allowed_is_rendered():

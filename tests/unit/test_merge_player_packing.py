@@ -9,14 +9,11 @@ import pytest
 import bpe_core as bpe
 from bpe_core.adapting import extend
 from bpe_core.views import (
-    block_starts,
+    PlayedRun,
     learning_ribbon,
-    own_words,
-    pack_merges,
-    pack_player,
     pack_ribbon,
 )
-from bpe_core.views.packing import MAX_WORD_LENGTH, N_GIVEN, WHOLE_RUN
+from bpe_core.views.packing import MAX_WORD_LENGTH, N_GIVEN, WHOLE_RUN, own_words
 
 HUG_WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 CLASSROOM = bpe.TrainingConfig(
@@ -42,13 +39,13 @@ def unpacked(message: bytes) -> dict:
 
 def packed(run: bpe.TrainingRun) -> dict:
     """Return the message that is sent once per run."""
-    return unpacked(pack_player(run, player="p", opening=0, starts=[0]))
+    return unpacked(PlayedRun(run, "p").pack(opening=0, starts=[0]))
 
 
 def block(run: bpe.TrainingRun, start: int = 0, stop: int | None = None) -> dict:
     """Return the message for some of a run's merges."""
     stop = len(run.merges) if stop is None else stop
-    return unpacked(pack_merges(run, start, stop, player="p"))
+    return unpacked(PlayedRun(run, "p").pack_merges(start, stop))
 
 
 @pytest.fixture(scope="module")
@@ -181,10 +178,10 @@ def test_a_token_that_is_not_valid_utf8_is_sent_as_bytes() -> None:
 
 
 def test_a_short_run_is_one_block(hug_run: bpe.TrainingRun) -> None:
-    assert block_starts(hug_run) == [0]
-    assert block_starts(
-        bpe.train(bpe.Corpus.from_text("hello there"), bpe.TrainingConfig(257))
-    ) == [0]
+    assert PlayedRun(hug_run, "p").block_starts == [0]
+    assert PlayedRun(
+        bpe.train(bpe.Corpus.from_text("hello there"), bpe.TrainingConfig(257)), "p"
+    ).block_starts == [0]
 
 
 def test_the_first_blocks_of_a_long_run_have_fewer_merges() -> None:
@@ -196,7 +193,7 @@ def test_the_first_blocks_of_a_long_run_have_fewer_merges() -> None:
     config = bpe.TrainingConfig(20_000, pretokenizer="none", base="characters", special_tokens=())
     run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     assert len(run.merges) > WHOLE_RUN
-    starts = block_starts(run)
+    starts = PlayedRun(run, "p").block_starts
     sizes = np.diff([*starts, len(run.merges)])
     assert starts[0] == 0
     assert sizes.min() >= 1

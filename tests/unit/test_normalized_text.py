@@ -18,7 +18,7 @@ from bpe_core.formats import adapted_files, dumps, loads
 from bpe_core.pretokenizers import NORMALIZERS, get_pretokenizer
 from bpe_core.tokenizer import boundaries, with_changes
 from bpe_core.types import Format
-from bpe_core.vocabulary import find_unreachable, source_lines
+from bpe_core.vocabulary import SourceLines, find_unreachable
 from tests.strategies import hostile_texts
 from ui.run.corpus_summary import pretoken_figures
 from ui.tokenizers.normalized import list_changes
@@ -138,7 +138,7 @@ def test_the_line_of_a_token_is_shown_as_it_was_given() -> None:
     run = bpe.train(corpus, vocab_size=265, special_tokens=(), pretokenizer="NFC+gpt2")
     id = run.tokenizer.token_to_id(" café")
     assert id is not None
-    (line,) = source_lines(run, corpus, id).lines
+    (line,) = SourceLines.find(run, corpus, id).lines
     assert [line.text[start:end] for start, end in line.spans] == [" cafe\u0301"] * 2
     assert list_changes(run.tokenizer, line.text)
 

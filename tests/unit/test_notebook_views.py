@@ -13,7 +13,12 @@ from typing import Any
 import pytest
 
 import bpe_core as bpe
-from bpe_core.views import View, pack_merges, summarize_run, summarize_tokenizer
+from bpe_core.views import (
+    PlayedRun,
+    View,
+    summarize_run,
+    summarize_tokenizer,
+)
 from bpe_core.views.notebook import MAX_COMPARED, MAX_TOKENS
 
 GPT2 = bpe.gpt2()
@@ -100,7 +105,7 @@ def test_a_saved_output_holds_the_widget_and_all_of_its_data() -> None:
     parts = saved_parts(view)
     assert parts.pop("script").decode() == state["_esm"]
     assert parts == state["parts"] == view._display_().parts
-    assert parts["merges"] == pack_merges(RUN, 0, len(RUN.merges), player=player_key(view))
+    assert parts["merges"] == PlayedRun(RUN, player_key(view)).pack_merges(0, len(RUN.merges))
 
 
 def player_key(view: View) -> str:

@@ -12,8 +12,8 @@ import regex
 
 import bpe_core as bpe
 from bpe_core.comparison import Blocks, TextPart, TokenSaving
+from bpe_core.comparison.intervals import MAX_UNITS
 from bpe_core.comparison.text_map import TOKEN_KINDS
-from bpe_core.comparison.units import MAX_UNITS
 from bpe_core.corpus import MIN_UNITS, Place, load_sample, parallel_texts
 from bpe_core.unicode import SCRIPT_GROUPS, find_group, find_script, is_letter
 from tests.foreign_models import described, library_encoder, word_piece

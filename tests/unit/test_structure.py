@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import bpe_core as bpe
-from bpe_core.comparison.structures import CODE
+from bpe_core.comparison import Structure
 from bpe_core.tokenizer import Tokenizer, gpt2
 from tests.commands import run
 from tests.new_process import ROOT
@@ -119,7 +119,7 @@ def test_the_figures_are_the_definitions_written_out(digits: int) -> None:
     for tokenizer in (gpt2().truncated(300 * digits), of_pairs(*words, *names, cut="gpt2")):
         found = bpe.structure(tokenizer, text).to_dict()
         figures = [value for name, value in found.items() if name != "examples"]
-        assert figures == pytest.approx(numpy_figures(tokenizer, text, CODE))
+        assert figures == pytest.approx(numpy_figures(tokenizer, text, Structure.CODE))
 
 
 def test_the_command_prints_the_figures_of_each(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_the_command_prints_the_figures_of_each(tmp_path: Path) -> None:
 
 
 def test_code_repeated_often_has_the_same_shares() -> None:
-    once, often = (bpe.structure(gpt2(), "", CODE * n) for n in (1, 40))
+    once, often = (bpe.structure(gpt2(), "", Structure.CODE * n) for n in (1, 40))
     assert often.identifiers_whole == pytest.approx(once.identifiers_whole)
     assert often.indentation_whole == pytest.approx(once.indentation_whole)
 

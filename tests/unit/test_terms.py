@@ -16,7 +16,7 @@ from bpe_core.comparison import (
     read_terms,
     terms_by_loss,
 )
-from bpe_core.comparison.terms import MAX_TERM_LENGTH, MAX_TERMS, TermList
+from bpe_core.comparison.cuts import MAX_TERM_LENGTH, MAX_TERMS, TermList
 from bpe_core.corpus import load_sample
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder

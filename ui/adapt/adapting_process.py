@@ -36,7 +36,6 @@ from bpe_core.formats import parse_term, term_to_dict
 from bpe_core.processes import Report
 from bpe_core.tokenizer import Tokenizer, extended
 from bpe_core.trainers import TermCost, Watch, count
-from bpe_core.vocabulary import keep_only
 from ui.storage import read_base, read_held_out
 from ui.work import Progress
 
@@ -130,7 +129,7 @@ class Swapped:
         """Return the tokenizer at one of the sizes; it is rebuilt on each call."""
         size = self.sizes[place]
         removed = self.removed[: size.n_tokens]
-        smaller, old_ids = keep_only(self.base, self.base.vocab.keys() - set(removed))
+        smaller, old_ids = self.base.keep_only(self.base.vocab.keys() - set(removed))
         smaller = add_characters(smaller, map(str.encode, size.characters))
         merges = ((left, right, id) for left, right, id in size.merges.tolist())
         tokenizer = extended(smaller, merges, size.counts.tolist())

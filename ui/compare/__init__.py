@@ -4,7 +4,7 @@ In: the tokenizers on the shelf, the held-out text and the visitor's own. Out: a
 with its differences marked, figures, terms and costs, languages, and all figures as JSON.
 
 Open `compared` first: it chooses the text, and compares on a sample or on the whole of it. Each
-part of the page has a module: `verdict`, `passage`, `differences`, `figures`, `terms` and
+part of the page has a module: `verdict`, `passage`, `figures`, `terms` and
 `language_costs`. `wording` and `comparison_charts` are shared by them, and `record` writes all
 figures as one JSON file.
 """
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
         compare_on,
         whole_text_card,
     )
-    from ui.compare.differences import differences_part
     from ui.compare.figures import costs_part, figures_part, structure_section
     from ui.compare.language_costs import languages_part
-    from ui.compare.passage import passage_part
+    from ui.compare.passage import differences_part, passage_part
     from ui.compare.record import record_button
     from ui.compare.terms import terms_part
     from ui.compare.verdict import method_line, parts_part, verdict_part

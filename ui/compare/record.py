@@ -17,7 +17,6 @@ from bpe_core.comparison import Blocks, Comparison, Parity, Rates
 from bpe_core.corpus import Composition
 from bpe_core.tokenizer import gpt2_golden_result
 from ui.compare.compared import NEEDS_WHOLE, ComparedText, Evaluation
-from ui.compare.differences import found_differences
 from ui.compare.figures import cost_table, measured_structures
 from ui.compare.language_costs import (
     Costs,
@@ -25,6 +24,7 @@ from ui.compare.language_costs import (
     chosen_languages,
     compared_languages,
 )
+from ui.compare.passage import found_differences
 from ui.compare.terms import chosen_terms, terms_record
 from ui.compare.verdict import Judged
 from ui.compare.wording import FIGURES, INTERVAL, LANGUAGES, PARTS

@@ -15,8 +15,6 @@ from bpe_core.comparison import numbered
 from bpe_core.corpus import Corpus
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.vocabulary import (
-    MAX_CATEGORIES,
-    MAX_CHARACTERS,
     Mixture,
     mixture,
     shipped_samples,
@@ -92,14 +90,16 @@ def _shipped(chosen: str) -> Samples:
 def _own_samples() -> Samples | None:
     st.markdown(
         ":gray[Upload a text file for each kind of text, such as German.txt and Python.txt. The "
-        f"file’s name is the name of its kind. The limit is {MAX_CATEGORIES} files. The first "
-        f"{MAX_CHARACTERS:,} characters of each are read.]"
+        f"file’s name is the name of its kind. The limit is {Mixture.MAX_CATEGORIES} files. The "
+        f"first {Mixture.MAX_CHARACTERS:,} characters of each are read.]"
     )
     uploads = upload_files("Samples", key="detective_files", label_visibility="collapsed")
     if not submitted_files(uploads):
         uploads = []
-    if len(uploads) > MAX_CATEGORIES:
-        st.warning(f"These are {len(uploads)} files. Remove all but {MAX_CATEGORIES} of them.")
+    if len(uploads) > Mixture.MAX_CATEGORIES:
+        st.warning(
+            f"These are {len(uploads)} files. Remove all but {Mixture.MAX_CATEGORIES} of them."
+        )
         return None
     names: list[str] = []
     for upload in uploads:
@@ -122,7 +122,7 @@ def _read(file_id: str, _upload: UploadedFile) -> Corpus:
     """Return the beginning of a file, which is read once for each upload."""
     _upload.seek(0)
     return read_beginning(
-        [_upload], MAX_CHARACTERS, on_progress=lambda _: None, on_wait=lambda: None
+        [_upload], Mixture.MAX_CHARACTERS, on_progress=lambda _: None, on_wait=lambda: None
     )[0]
 
 

@@ -1,4 +1,7 @@
-"""Pack a run for the merge player, once per run and block."""
+"""Pack a run for the merge player, once per run and block, and draw the languages of one.
+
+A parity-aware run has languages: who picked, what each costs, how evenly.
+"""
 
 from __future__ import annotations
 
@@ -12,28 +15,42 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
 from bpe_core.checks import times
 from bpe_core.comparison import Usage
 from bpe_core.errors import BpeError
 from bpe_core.tokenizer import gpt2
+from bpe_core.trainers import ParityHistory, steps_to_draw
 from bpe_core.views import (
-    PLAYER_STYLES,
-    block_starts,
+    PlayedRun,
+    View,
     component_css,
-    first_bytes,
     join_modules,
-    own_words,
-    pack_merges,
-    pack_player,
     pack_ribbon,
-    replay_starts,
-    replayed_merges,
+    ribbon_text,
     zip_to_text,
 )
 from ui.components import merge_player
 from ui.host import cached
-from ui.look import counted, plain_text
-from ui.run import run_figures
+from ui.look import (
+    CONFIG,
+    PALETTES,
+    Theme,
+    charts,
+    counted,
+    empty_figure,
+    escaped,
+    file_stem,
+    name_rows,
+    plain_markdown,
+    plain_text,
+    shorten_end,
+)
+from ui.run import csv_table, offer_csv, run_figures
+from ui.shell import frame
 from ui.storage import StoredRun, load_run
 
 _FOLDER = Path(merge_player.__file__).parent
@@ -56,17 +73,17 @@ def replay_page(
     text: str = "",
     words: Sequence[Sequence[int | str]] = (),
 ) -> str:
-    """Return a page that plays a run packed by `pack_player` and `pack_merges` as one block.
+    """Return a page that plays a run packed by a `PlayedRun` as one block.
 
     `title` is the page's heading, `lead` the sentence below it, and `step` the number of merges
     done when it opens. `text` and `words` are the visitor's own words, as typed and as split by
-    `own_words`.
+    `PlayedRun.words`.
 
     Invisible characters of the title are written out, and it is isolated from the words after it.
     No part of the run is markup: the run is base64, everything else is escaped. The page's content
     security policy forbids all requests and every script except its own.
     """
-    style = component_css(_FOLDER, *PLAYER_STYLES)
+    style = component_css(_FOLDER, *View.STYLES["merge_player"])
     page_style = (_FOLDER / "replay.css").read_text("utf-8")
     script = join_modules(_FOLDER / "replay.js")
     policy = (
@@ -143,9 +160,9 @@ def replay(run_id: str, step: int, text: str) -> str:
     except BpeError:
         text, words = "", []
     n_merges = len(stored.run.merges)
-    start, stop = replayed_merges(n_merges, step)
+    start, stop = PlayedRun.replayed_merges(n_merges, step)
     return replay_page(
-        _packed(run_id, replay_starts(start, stop, n_merges)),
+        _packed(run_id, PlayedRun.replay_starts(start, stop, n_merges)),
         _block(run_id, start, stop),
         title=stored.title,
         lead=lead_sentence(stored),
@@ -157,7 +174,7 @@ def replay(run_id: str, step: int, text: str) -> str:
 
 def replay_size(run_id: str, step: int) -> int:
     """Estimate the size of a replay in bytes from merges in its middle."""
-    start, stop = replayed_merges(len(load_run(run_id).run.merges), step)
+    start, stop = PlayedRun.replayed_merges(len(load_run(run_id).run.merges), step)
     middle = (start + stop) // 2
     first, last = max(start, middle - _N_WEIGHED // 2), min(stop, middle + _N_WEIGHED // 2)
     times = (stop - start) / max(last - first, 1)
@@ -194,8 +211,7 @@ def requested_blocks(request: object, n_blocks: int) -> tuple[int, int] | None:
 
 def player_words(run_id: str, text: str) -> list[list[int | str]]:
     """Split a visitor's text into a run's pre-tokens; raises BpeError if it cannot be split."""
-    run = load_run(run_id).run
-    return own_words(run.tokenizer, text, run.base)
+    return _player(run_id).words(text)
 
 
 def _merges_sent(run_id: str, wanted: object, step: int) -> tuple[int, int]:
@@ -216,8 +232,12 @@ def _merges_size(run_id: str, start: int, stop: int) -> int:
     return len(zip_to_text(_traced(run_id, start, stop)))
 
 
+def _player(run_id: str) -> PlayedRun:
+    return PlayedRun(load_run(run_id).run, player_key(run_id))
+
+
 def _traced(run_id: str, start: int, stop: int) -> bytes:
-    return pack_merges(load_run(run_id).run, start, stop, player=player_key(run_id))
+    return _player(run_id).pack_merges(start, stop)
 
 
 _block = cached()(_traced)
@@ -225,15 +245,13 @@ _block = cached()(_traced)
 
 @cached()
 def _starts(run_id: str) -> list[int]:
-    return block_starts(load_run(run_id).run)
+    return _player(run_id).block_starts
 
 
 def _packed(run_id: str, starts: Sequence[int]) -> bytes:
     opening = run_figures.opening_step(run_id)
-    stored = load_run(run_id)
-    player = player_key(run_id)
-    end = find_end(stored)
-    return pack_player(stored.run, player=player, opening=opening, starts=starts, end=end)
+    end = find_end(load_run(run_id))
+    return _player(run_id).pack(opening=opening, starts=starts, end=end)
 
 
 def find_end(stored: StoredRun) -> dict[str, object]:
@@ -243,8 +261,8 @@ def find_end(stored: StoredRun) -> dict[str, object]:
     if text is not None and text.corpus.documents:
         # A text that is too strange for the tokenizer has no ribbon.
         with suppress(BpeError):
-            beginning = first_bytes(text.corpus.documents[0], _MAX_RIBBON_BYTES)
-            end["ribbon"] = pack_ribbon(stored.run.tokenizer, beginning)
+            beginning = ribbon_text(text.corpus.documents[:1], _MAX_RIBBON_BYTES)
+            end["ribbon"] = pack_ribbon(stored.run.tokenizer, *beginning)
     return end
 
 
@@ -280,3 +298,126 @@ def next_steps(stored: StoredRun) -> list[NextStep]:
         NextStep("Compare with GPT-2", compare, f"compare?run={stored.id}"),
         NextStep("Train further", further, f"train?run={stored.id}"),
     ]
+
+
+_N_BINS = 60
+_ROW_HEIGHT = 17
+_MAX_NAME = 18
+_MAX_LANGUAGES = 100
+_COLUMNS = ("language", "before any merge", "plain BPE", "with parity", "merges picked")
+
+
+def show_languages(stored: StoredRun) -> None:
+    """Draw the languages of a parity-aware run; nothing for any other."""
+    history = stored.run.parity
+    if history is None:
+        return
+    theme = frame.theme_type()
+    with st.container(key="parity"):
+        st.header("Which language picked each merge", anchor=False)
+        st.markdown(history.sentence())
+        st.plotly_chart(picks_ribbon(history, theme), theme=None, config=CONFIG, key="parity_picks")
+        st.header("What each language costs", anchor=False)
+        lead = "The longest text picks next, so the lines meet."
+        if history.plain:
+            lead += " Circles: the same text under plain BPE of the same size."
+        st.markdown(f":gray[{lead}]")
+        st.plotly_chart(
+            lengths_chart(history, theme), theme=None, config=CONFIG, key="parity_costs"
+        )
+        _show_table(stored, history)
+
+
+def picks_ribbon(history: ParityHistory, theme: Theme) -> go.Figure:
+    """Draw a row for each language, darker where it picked more of the merges."""
+    colours = PALETTES[theme]
+    names, shares, edges = history.picks(_N_BINS)
+    names, shares = names[:_MAX_LANGUAGES], shares[:_MAX_LANGUAGES]
+    figure = empty_figure(theme, height=80 + _ROW_HEIGHT * len(names))
+    figure.add_heatmap(
+        x=edges.tolist(),
+        y=list(range(len(names))),
+        z=np.sqrt(shares).tolist(),
+        customdata=shares.tolist(),
+        text=[[escaped(name)] * shares.shape[1] for name in names],
+        hovertemplate="%{text}: %{customdata:.0%} of the merges near %{x:,.0f}<extra></extra>",
+        colorscale=[[0, colours.panel], [1, colours.primary]],
+        zmin=0,
+        zmax=float(np.sqrt(shares).max(initial=0)) or 1,
+        showscale=False,
+        ygap=1,
+    )
+    shown = [shorten_end(name, _MAX_NAME) for name in names]
+    name_rows(figure, shown, {"color": colours.text})
+    charts.merges_axis(figure, int(edges[-1]))
+    return figure
+
+
+def lengths_chart(history: ParityHistory, theme: Theme) -> go.Figure:
+    """Draw each language's tokens over the merges; two are named, the longest and the shortest."""
+    colours = PALETTES[theme]
+    lengths, n_merges = history.lengths, history.lengths.shape[1] - 1
+    steps = steps_to_draw(n_merges, 200)
+    figure = empty_figure(theme, height=320)
+    longest, shortest = int(lengths[:, 0].argmax()), int(lengths[:, 0].argmin())
+    named = {longest: colours.other, shortest: colours.primary}
+    order = sorted(range(len(lengths)), key=lambda number: number in named)
+    for number in order:
+        name, tokens = escaped(history.languages[number]), lengths[number][steps]
+        figure.add_scatter(
+            x=steps.tolist(),
+            y=tokens.tolist(),
+            mode="lines",
+            line={"width": 2.5 if number in named else 1, "color": named.get(number, colours.bar)},
+            hovertemplate=f"{name}: %{{y:,}} tokens after %{{x:,}} merges<extra></extra>",
+        )
+    if history.plain:
+        figure.add_scatter(
+            x=[n_merges] * len(order),
+            y=[history.plain[number] for number in order],
+            text=[escaped(history.languages[number]) for number in order],
+            mode="markers",
+            marker={
+                "size": 7,
+                "symbol": "circle-open",
+                "color": [named.get(number, colours.muted) for number in order],
+            },
+            cliponaxis=False,
+            hovertemplate="%{text}: %{y:,} tokens under plain BPE<extra></extra>",
+        )
+    charts.tokens_axis(figure, int(lengths.max(initial=1)))
+    charts.label_ends(
+        figure,
+        [
+            (
+                shorten_end(history.languages[number], 12),
+                float(lengths[number, -1]),
+                colour,
+            )
+            for number, colour in named.items()
+        ],
+    )
+    charts.merges_axis(figure, n_merges)
+    charts.name_value_axis(figure, "tokens of each text", theme)
+    return figure
+
+
+def _show_table(stored: StoredRun, history: ParityHistory) -> None:
+    rows = history.rows()
+    with st.expander("Each language in figures", type="compact"):
+        lines = [_COLUMNS, ("---", *["--:"] * (len(_COLUMNS) - 1))]
+        lines += [
+            (plain_markdown(name), *("–" if each is None else f"{each:,}" for each in figures))
+            for name, *figures in rows
+        ]
+        st.markdown("\n".join("| " + " | ".join(line) + " |" for line in lines))
+        offer_csv(
+            lambda: csv_table(_COLUMNS, rows),
+            f"{file_stem(stored.title)}-languages.csv",
+            key="parity_csv",
+        )
+        if not history.has_development:
+            st.markdown(
+                ":gray[:small[Measured on the training text. Equal numbers of tokens are fair only "
+                "where the texts say the same.]]"
+            )

@@ -41,7 +41,7 @@ from bpe_core.formats import (
 )
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers import TrainingRun
-from bpe_core.vocabulary import MAX_SEARCHED
+from bpe_core.vocabulary import SourceLines
 from ui.host import cached, server_cache
 from ui.look import RunName
 from ui.storage.keeping import kept_folder, new_folder, os_errors_as_not_kept
@@ -222,7 +222,7 @@ class RunCorpus:
 
 
 # More than is searched, so that the end of the stored part is never mistaken for the text's end.
-MAX_KEPT = MAX_SEARCHED + 2_000
+MAX_KEPT = SourceLines.MAX_SEARCHED + 2_000
 """The number of characters stored."""
 
 

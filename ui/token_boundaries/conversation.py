@@ -12,12 +12,9 @@ from typing import Any, Final, cast
 import streamlit as st
 
 from bpe_core.chat import (
-    MAX_GROWN,
-    NOT_VARIABLES,
     ChatTemplate,
     Reads,
     TooMuchError,
-    check_messages,
 )
 from bpe_core.errors import ChatTemplateError
 from bpe_core.tokenizer import READING, Conversation, Encoder, read_conversation
@@ -209,11 +206,11 @@ def _draw_json() -> dict[str, Any] | None:
     )
     try:
         found = _parse(text)
-        if len(found["messages"]) <= MAX_GROWN:
+        if len(found["messages"]) <= ChatTemplate.MAX_GROWN:
             return found
         st.error(
-            f"Expected at most {MAX_GROWN:,} messages, got {len(found['messages']):,}. `bpe chat` "
-            "in a shell reads longer conversations."
+            f"Expected at most {ChatTemplate.MAX_GROWN:,} messages, got "
+            f"{len(found['messages']):,}. `bpe chat` in a shell reads longer conversations."
         )
     except ChatTemplateError as error:
         st.error(plain_markdown(str(error), 600))
@@ -226,7 +223,7 @@ def _parse(text: str) -> dict[str, Any]:
     """Return a conversation from JSON; raises ChatTemplateError, ValueError or RecursionError."""
     parsed: object = json.loads(text)
     found = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}
-    return {**found, "messages": check_messages(cast("object", parsed))}
+    return {**found, "messages": ChatTemplate.check_messages(cast("object", parsed))}
 
 
 def _take_example() -> None:
@@ -276,7 +273,9 @@ def _fields_from_json() -> None:
         workspace.update(Rows, is_raw=True)
         return
     _start(written)
-    variables = {name: value for name, value in found.items() if name not in NOT_VARIABLES}
+    variables = {
+        name: value for name, value in found.items() if name not in ChatTemplate.NOT_VARIABLES
+    }
     names = tuple(dict.fromkeys([*workspace.get(Rows).variables, *variables]))
     fields = {name: _as_field(variables[name]) if name in variables else "" for name in names}
     workspace.set_widgets({_SET + name: text for name, text in fields.items()})
@@ -563,7 +562,7 @@ def _draw_variables(chat: ChatTemplate, given: Mapping[str, Any]) -> dict[str, A
     read = _read_names(repr(chat), chat)
     if read is None:
         return {}
-    known = {*NOT_VARIABLES, *chat.tokens, *given}
+    known = {*ChatTemplate.NOT_VARIABLES, *chat.tokens, *given}
     names = [name for name in read.variables if name not in known][:_MAX_VARIABLES]
     rows = workspace.get(Rows)
     if not {*names} <= {*rows.variables}:
@@ -584,7 +583,7 @@ def _draw_variables(chat: ChatTemplate, given: Mapping[str, Any]) -> dict[str, A
                 if text:
                     found[name] = _value(text)
     held = {name for name in rows.variables if workspace.widget_text(_SET + name)}
-    if unread := sorted({*given, *held} - {*read.variables} - NOT_VARIABLES):
+    if unread := sorted({*given, *held} - {*read.variables} - ChatTemplate.NOT_VARIABLES):
         st.caption(plain_markdown(f"The template does not read {', '.join(unread)}.", 600))
     return found
 
@@ -612,7 +611,9 @@ def _rendered(
     """Return the conversation, or why the template did not render it; raises TooMuchError."""
     variables: dict[str, Any] = json.loads(given)
     messages = variables["messages"]
-    others = {name: value for name, value in variables.items() if name not in NOT_VARIABLES}
+    others = {
+        name: value for name, value in variables.items() if name not in ChatTemplate.NOT_VARIABLES
+    }
     try:
         with turns.of(template_key):
             return read_conversation(_template, messages, encoder, **json.loads(options), **others)

@@ -19,7 +19,7 @@ from bpe_core.tokenizer import (
 from bpe_core.trainers import is_superword
 from bpe_core.types import Explanation
 from bpe_core.views import token_for_browser
-from bpe_core.vocabulary import MAX_SEARCHED, source_lines
+from bpe_core.vocabulary import SourceLines
 from bpe_core.vocabulary import token_origin as find_origin
 from ui.components import (
     OriginLine,
@@ -166,7 +166,7 @@ def _lines(run_id: str, token_id: int) -> tuple[tuple[OriginLine, ...], str]:
         return (), "The training text was not kept with this run, so its lines cannot be shown."
     if not kept.corpus.documents:
         return (), "The run was trained on weighted words, so there are no lines to show."
-    found = source_lines(run, kept.corpus, token_id)
+    found = SourceLines.find(run, kept.corpus, token_id)
     lines = tuple(
         OriginLine(
             place=f"{each.document}, line {each.line:,}",
@@ -183,7 +183,10 @@ def _lines(run_id: str, token_id: int) -> tuple[tuple[OriginLine, ...], str]:
         return lines, f"{part}." if lines else f"{part}, and the token is not in them."
     if found.is_all:
         return (), "No line of the training text contains it."
-    return (), f"It is not in the first {min(found.n_searched, MAX_SEARCHED):,} characters."
+    return (
+        (),
+        f"It is not in the first {min(found.n_searched, SourceLines.MAX_SEARCHED):,} characters.",
+    )
 
 
 def _word_around(reading: OwnReading, tokenizer: Tokenizer, index: int) -> tuple[str, bool]:

@@ -2,11 +2,13 @@
 
 The filters are a search, which is converted between the address, a record of texts, and a query.
 The functions that take a `key` are callbacks: they read the value of the component or chart of that
-key, and ignore a value of the wrong type. The first sentence of the page is here, too.
+key, and ignore a value of the wrong type. The first sentence of the page is here,
+too, and the preview of a pruned vocabulary: what is removed, what is kept, its cost, and downloads.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from functools import partial
@@ -17,9 +19,18 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.tokenizer import Encoder
-from bpe_core.vocabulary import Query, Reachability, SearchBy, SortBy, find_residues
-from ui.components import ChartPicture, Finding, draw_chart_pictures, finding_list
+from bpe_core.tokenizer import Encoder, Tokenizer
+from bpe_core.vocabulary import Query, Reachability, SearchBy, SortBy
+from ui.components import (
+    ChartPicture,
+    FigureRow,
+    Finding,
+    draw_chart_pictures,
+    figure_table,
+    finding_list,
+    verdict,
+)
+from ui.host import fragment
 from ui.look import (
     CONFIG,
     PALETTES,
@@ -32,8 +43,11 @@ from ui.look import (
     set_axis,
     tokens_axis,
 )
+from ui.run import offer_downloads
 from ui.shell import frame, workspace
-from ui.vocabulary.inspecting import Inspection
+from ui.storage import StoredRun
+from ui.vocabulary import inspecting
+from ui.vocabulary.inspecting import CountedText, Inspection, PruningPreview
 from ui.work import Progress, Status, show_work
 
 Record = dict[str, str]
@@ -403,7 +417,7 @@ def ids_found(
     audit, table = inspection.audit, inspection.table
     residues = ()
     if audit is not None and inspection.tokenizer is not None and inspection.text.run is not None:
-        residues = find_residues(inspection.tokenizer, audit.uses)
+        residues = audit.residues(inspection.tokenizer)
     removed: tuple[int, ...] = ()
     if inspection.tokenizer is not None:
         removed = tuple(sorted(inspection.tokenizer.table.removed))
@@ -488,3 +502,134 @@ def leading_sentence(inspection: Inspection) -> tuple[list[tuple[str, bool]], st
         (f"{scaffolds:,} of them", True),
         (f" {'serves' if scaffolds == 1 else 'serve'} only to build tokens that do.", False),
     ], aside
+
+
+_MIN_USES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
+_USUAL = 10
+
+
+@fragment()
+def show_pruning(inspection: Inspection, stored: StoredRun) -> None:
+    """Draw the preview of a pruned vocabulary and its downloads, at first folded."""
+    tokenizer, audit = inspection.tokenizer, inspection.audit
+    if tokenizer is None:
+        st.markdown(
+            f":gray[Only a tokenizer whose merges run here, on the text as it is, can be pruned. "
+            f"This is a {inspection.encoder.model} model, run by {inspection.encoder.engine}.]"
+        )
+        return
+    if audit is None:
+        st.markdown(":gray[Pruning is possible once the uses are counted.]")
+        return
+    # A link to a preview names how often a kept token is used.
+    is_linked = workspace.query_text("min_uses") is not None
+    card = st.expander(
+        "**Prune the vocabulary**", expanded=is_linked, on_change="rerun", key="pruning"
+    )
+    if card.open:
+        with card:
+            _draw_preview(tokenizer, audit.uses, inspection.text, stored)
+
+
+def _draw_preview(
+    tokenizer: Tokenizer, uses: NDArray[np.int64], text: CountedText, stored: StoredRun
+) -> None:
+    st.markdown(
+        ":gray[Remove rarely used tokens. The alphabet, the special tokens and the parts of every "
+        "kept token stay, so every text can still be encoded.]"
+    )
+    controls, picture = st.columns([2, 3], gap="large")
+    with controls:
+        min_uses = st.select_slider(
+            f"Keep tokens used at least this often in {text.name}",
+            options=_MIN_USES,
+            value=_USUAL,
+            format_func=lambda n: f"{n:,} ×",
+            key="min_uses",
+            bind="query-params",
+        )
+    status = inspecting.preview(tokenizer, uses, text, stored, min_uses)
+    preview = status.result
+    if preview is None:
+        with picture:
+            show_work(
+                status,
+                unit="Characters encoded",
+                what="preview",
+                key="pruning",
+            )
+        return
+    pruned = preview.pruned
+    with picture:
+        verdict(
+            _pruning_sentence(preview), _pruning_aside(preview, min_uses), key="pruning_verdict"
+        )
+    with controls:
+        figure_table(
+            ["Whole", "Pruned", ""],
+            _pruning_rows(tokenizer, preview),
+            caption="The vocabulary before and after pruning",
+            key="pruning_figures",
+        )
+    with picture:
+        if not pruned.removed:
+            return
+        st.markdown("Download the pruned tokenizer:")
+        offer_downloads(pruned.tokenizer, stored, key="pruned")
+        st.download_button(
+            "Old ids",
+            lambda: json.dumps(pruned.old_ids.tolist()),
+            file_name="old-ids.json",
+            mime="application/json",
+            on_click="ignore",
+            key="pruned_old_ids",
+            help="The old id of each new id: the rows of an embedding matrix to keep.",
+        )
+
+
+def _pruning_sentence(preview: PruningPreview) -> list[tuple[str, bool]]:
+    """Return what pruning saves and costs, as pieces of text, each with whether it is bold."""
+    n = len(preview.pruned.removed)
+    if not n:
+        return [
+            ("No token can be removed: ", True),
+            ("each one used less often is part of a token that is kept.", False),
+        ]
+    pieces = [(f"{counted(n, 'token')} fewer", True)]
+    for place, cost in enumerate(preview.costs):
+        pieces.append((": " if place == 0 else ", ", False))
+        share = _share(cost.before, cost.after)
+        pieces += [(f"{cost.name} takes ", False), (share, True)]
+    return [*pieces, (".", False)]
+
+
+def _pruning_aside(preview: PruningPreview, min_uses: int) -> str:
+    """Return how many rarely used tokens are kept, and that ids are renumbered."""
+    parts = preview.pruned.n_kept_as_parts
+    kept = {
+        0: "Every token used less often is removed.",
+        1: "1 token used less often is kept, because another is merged from it.",
+    }.get(parts, f"{parts:,} tokens used less often are kept, because others are merged from them.")
+    same = " This text is encoded to the same tokens as before." if min_uses == 1 else ""
+    return f"{kept}{same} Ids are renumbered in the old order."
+
+
+def _pruning_rows(tokenizer: Tokenizer, preview: PruningPreview) -> list[FigureRow]:
+    """Return the rows of the table: before, after, and the difference."""
+    pruned = preview.pruned.tokenizer
+    return [
+        _row("Tokens in the vocabulary", tokenizer.vocab_size, pruned.vocab_size),
+        _row("Merges", tokenizer.n_merges, pruned.n_merges),
+        *(_row(f"Tokens in {cost.name}", cost.before, cost.after) for cost in preview.costs),
+    ]
+
+
+def _row(name: str, before: int, after: int) -> FigureRow:
+    return FigureRow(name, (f"{before:,}", f"{after:,}", f"{after - before:+,}".replace("-", "−")))
+
+
+def _share(before: int, after: int) -> str:
+    if after == before:
+        return "as many tokens as before"
+    more = 100 * (after / before - 1)
+    return f"{more:.1f}% more tokens" if more >= 0.05 else counted(after - before, "more token")

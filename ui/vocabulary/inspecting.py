@@ -25,10 +25,7 @@ from bpe_core.vocabulary import (
     Pruned,
     Reachability,
     Vocabulary,
-    added_in_run,
-    audit,
     find_unreachable,
-    prune,
     uses_in_corpus,
     uses_in_run,
 )
@@ -104,7 +101,7 @@ def _inspect(
     # Computed here, so that the first search need not wait for it.
     _ = table.scripts
     derivations, prefixes = _structure(encoder)
-    audited = None if _uses is None else audit(encoder, _uses)
+    audited = None if _uses is None else Audit.of(encoder, _uses)
     special = frozenset(encoder.special_tokens.values())
     texts = ((id, token.decode(errors="replace")) for id, token in encoder.vocab.items())
     blank = frozenset(id for id, text in texts if len(text) >= _MIN_FOLDED and text.isspace())
@@ -266,7 +263,7 @@ def _make_preview(
     The cost is given for the text in which uses were counted, and for the run's held-out text.
     Raises CancelledError if the task was cancelled.
     """
-    pruned = prune(tokenizer, uses, min_uses)
+    pruned = Pruned.of(tokenizer, uses, min_uses)
     other = held_out_text(stored)
     to_count: list[tuple[Tokenizer, Corpus]] = []
     if text.corpus is not None:
@@ -279,7 +276,7 @@ def _make_preview(
     if text.corpus is not None:
         costs.append(Cost(text.name, before, n_tokens.pop(0)))
     elif text.run is not None:
-        costs.append(Cost(text.name, before, before + added_in_run(text.run.run, pruned)))
+        costs.append(Cost(text.name, before, before + pruned.added_in(text.run.run)))
     if other is not None and n_tokens:
         costs.append(Cost(other.name, *n_tokens))
     return PruningPreview(pruned, tuple(costs))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bpe_core.views import PLAYER_STYLES
+from bpe_core.views import View
 from ui.components.shared import make_component
 
-_player = make_component(__file__, "merge_player", "player", styles=PLAYER_STYLES)
+_player = make_component(__file__, "merge_player", "player", styles=View.STYLES["merge_player"])
 _messages = make_component(__file__, "merge_player_messages", "messages_from_python")
 
 
 def draw_merge_player(
     *, key: str, run: bytes, on_step: Callable[[], None], on_words: Callable[[], None]
 ) -> object:
-    """Draw the player for a run from `bpe_core.views.pack_player`; return the blocks it requests.
+    """Draw the player for a run from `bpe_core.views.PlayedRun`; return the blocks it requests.
 
     The request is the numbers of the first and last missing block, unchecked as the browser sent
     them, or None; answer it with `send_block`. `on_step` is called when the cursor comes to rest,
@@ -35,7 +35,7 @@ def draw_merge_player(
 
 
 def send_block(*, player: str, block: bytes) -> None:
-    """Send the player with the key `player` a block of merges from `bpe_core.views.pack_merges`.
+    """Send the player with the key `player` a block of merges from `PlayedRun.pack_merges`.
 
     The player keeps its blocks, so each is sent once, when requested.
     """

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bpe_core.views import COMPARE_STYLES, VIEW_STYLES, PackedSpans, PackedTokens
+from bpe_core.views import PackedSpans, PackedTokens, View
 from ui.components.shared import make_component
 
-_view = make_component(__file__, "token_view", "view", styles=VIEW_STYLES)
+_view = make_component(__file__, "token_view", "view", styles=View.STYLES["token_view"])
 
 
 def draw_token_view(
@@ -55,7 +55,7 @@ def draw_token_view(
     )
 
 
-_compare = make_component(__file__, "token_compare", "compare", styles=COMPARE_STYLES)
+_compare = make_component(__file__, "token_compare", "compare", styles=View.STYLES["token_compare"])
 
 
 @dataclass(frozen=True, slots=True)
