@@ -114,8 +114,64 @@ def test_an_unknown_option_counts_as_the_first(
     app = open_app(page, **{key: "<b>nothing of ours\u202e"})
     assert app.segmented_control(key=key).value == first
     assert not app.query_params.get(key)
+    for _ in range(2):
+        (warning,) = app.warning
+        assert warning.value.replace("\\", "") == (
+            "This address names “<b>nothing of oursU+202E”, which is not a choice here."
+        )
+        app.run()
     app.segmented_control(key=key).set_value(other).run()
     assert app.segmented_control(key=key).value == other
+    assert not app.warning
+    assert not open_app(page, **{key: first}).warning
+
+
+UNREAD = [
+    ("train", {"sample": "alicia"}, "no sample “alicia”"),
+    ("experiments", {"corpus": "sample", "sample": "alicia"}, "no sample “alicia”"),
+    ("train", {"corpus": "cloud"}, "no source of text “cloud”"),
+    ("adapt", {"held_out": "99"}, "no share of 0 to 50 percent “99”"),
+    ("train", {"held_out": "<b>8"}, "no share of 0 to 50 percent “<b>8”"),
+    ("train", {"held_by": "folder:7"}, "nothing to hold out by “folder:7”"),
+    (
+        "train",
+        {"sample": "a", "held_out": "x"},
+        "no sample “a” and no share of 0 to 50 percent “x”",
+    ),
+    ("train", {"settings": "[]"}, "The settings in this address were not used."),
+    ("train", {"corpus": "upload", "upload": "x"}, "The id in this address is malformed"),
+    ("train", {"corpus": "paste", "pasted_id": "x"}, "The id in this address is malformed"),
+    ("train", {"job": "x"}, "does not know the training in this address"),
+    ("train", {"run": "x"}, "The run id in this address is malformed"),
+    ("adapt", {"base": "gpt9"}, "“gpt9”, which is not among these tokenizers"),
+    ("lab", {"with": "gpt9,gpt2"}, "“gpt9”, which is not a tokenizer"),
+    ("lab", {"encoding": "x"}, "This work is no longer known"),
+    ("compare", {"sentences": "x"}, "The id in this address is malformed"),
+    ("token_boundaries", {"text_id": "x"}, "The id in this address is malformed"),
+]
+
+
+@pytest.mark.parametrize(("page", "query", "said"), UNREAD)
+def test_what_an_address_names_and_a_page_does_not_have_is_said_once(
+    open_app: Callable[..., AppTest], page: str, query: dict[str, str], said: str
+) -> None:
+    app = open_app(page, **query)
+    shown = [*app.error, *app.warning, *app.info]
+    assert len([each for each in shown if said in each.value.replace("\\", "")]) == 1
+
+
+def test_what_was_not_read_is_said_until_another_text_is_chosen(open_app: OpenApp) -> None:
+    app = open_app(sample="alicia").run()
+    assert len(app.warning) == 1
+    assert "sample" not in app.query_params
+    app.selectbox(key="corpus_sample").set_value("alice").run()
+    assert not app.warning
+
+
+def test_a_link_to_the_first_tokenizer_opens_it_for_any_run(open_app: OpenApp) -> None:
+    app = open_app("lab", lab_tokenizer="Your tokenizer")
+    assert app.segmented_control(key="lab_tokenizer").value == "The example"
+    assert not app.warning
 
 
 @pytest.mark.parametrize(

@@ -456,7 +456,7 @@ def test_settings_in_an_address_that_cannot_be_used_are_named(
 ) -> None:
     app = open_app(settings=settings)
     (warning,) = app.warning
-    assert warning.value.startswith("The settings in this address were not used. ")
+    assert warning.value.startswith("The settings in this address were not used\\. ")
     assert why in warning.value.replace("\\", "")
     assert "<b>" not in warning.value
     assert form_values(app) == form_values(open_app())

@@ -22,7 +22,7 @@ from ui.components import FigureRow, figure_table
 from ui.corpus import area_to_address, choose_corpus, show_corpus, start_area
 from ui.host import cached
 from ui.look import counted, plain_markdown, plain_text, token_label
-from ui.shell import workspace
+from ui.shell import note_unread, show_unread, workspace
 from ui.storage import StoredRun
 from ui.tokenizers import add_button, draw_shelf_problems, shelf
 
@@ -49,6 +49,9 @@ def choose_base(stored: StoredRun) -> shelf.Base:
         add_button(stored)
     usual = _usual_key(stored, bases)
     asked = workspace.query_text(_PARAMETER, _MAX_KEY_LENGTH)
+    if asked and asked not in bases and not workspace.has_widget(_KEY):
+        named = plain_text(asked, _MAX_NAME_LENGTH)
+        note_unread(_KEY, f"This address names “{named}”, which is not among these tokenizers.")
     workspace.start_choice(_KEY, asked if asked in bases else usual)
     if workspace.widget_text(_KEY) not in bases:
         workspace.set_widget(_KEY, usual)
@@ -63,6 +66,7 @@ def choose_base(stored: StoredRun) -> shelf.Base:
     workspace.set_query(**{_PARAMETER: key if key != usual else None})
     base = bases[key]
     draw_shelf_problems()
+    show_unread(_KEY, key)
     st.markdown(f":gray[:small[{plain_markdown(_facts(base), 600)}]]")
     return base
 

@@ -32,6 +32,7 @@ from ui.shell import (
     check_uploaded,
     counted_as_kept,
     note_given,
+    note_unread,
     upload_files,
     workspace,
 )
@@ -153,6 +154,8 @@ def _opened(kept_id: str, max_bytes: int) -> tuple[str, Corpus]:
     return title, _checked(corpus, max_bytes)
 
 
+KEYS: Final = "corpus_"
+"""The prefix of the form's widget keys, those of the uploads included."""
 HELD_OUT_PERCENT: Final = 8
 SOURCE: Final = "corpus"
 SAMPLE: Final = "sample"
@@ -230,6 +233,11 @@ def choose_held_out(corpus: Corpus, columns: Sequence[str]) -> tuple[int, str | 
     by = USUAL
     if corpus.word_counts is None:
         choices = _choices(corpus.files, columns)
+        asked = workspace.widget_text("corpus_held_by")
+        if asked not in ("", *choices):
+            named = plain_text(asked, _MAX_NAME)
+            note_unread(KEYS, f"This text has nothing to hold out by “{named}”.")
+            workspace.set_widget("corpus_held_by", USUAL)
         by = st.selectbox(
             "What is held out",
             list(choices),

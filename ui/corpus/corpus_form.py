@@ -26,6 +26,7 @@ from ui.components import corpus_strip
 from ui.corpus import corpus_choice
 from ui.corpus.corpus_choice import (
     HELD_OUT_PERCENT,
+    KEYS,
     TEXTS,
     choice_to_address,
     choose_held_out,
@@ -59,6 +60,7 @@ from ui.look import (
     escape_markdown,
     order_note,
     plain_markdown,
+    plain_text,
     size_text,
     tooltip,
 )
@@ -68,6 +70,8 @@ from ui.shell import (
     heading_row,
     new_own_id,
     note_training,
+    note_unread,
+    show_unread,
     take_given,
     workspace,
 )
@@ -97,8 +101,6 @@ _NEEDS_TEXT = (
     "A file of counts can be trained on, but this page needs the text of the corpus. Choose text."
 )
 _HUG_WORDS = "hug 10\npug 5\npun 12\nbun 4\nhugs 5"
-KEYS = "corpus_"
-"""The prefix of this form's widget keys, those of the uploads included."""
 FIRST: dict[str, str | int] = {
     "corpus_source": _SOURCES[0],
     "corpus_sample": samples()[0].id,
@@ -176,6 +178,8 @@ def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, D
             chosen = _divide(found, ORIGINS[source], row, line)
     choice_to_address(ORIGINS[source])
     draw_given_mark()
+    by, share = workspace.widget_text("corpus_held_by"), workspace.widget_number("corpus_held_out")
+    show_unread(KEYS, (source, workspace.widget_text("corpus_sample"), by, share))
     missing = workspace.get(CorpusForm).missing_corpus
     if chosen is None and missing:
         st.info(plain_markdown(missing, 600))
@@ -440,6 +444,8 @@ def fill_from_address() -> dict[str, str | float]:
             # The field for words begins with some.
             return {"corpus_source": _choice(source)} | widgets if source == "words" else {}
         return _typed(source, text) | widgets
+    if problem := _unread(asked, source):
+        note_unread(KEYS, problem)
     sample = workspace.query_text(corpus_choice.SAMPLE) or ""
     if sample in [each.id for each in samples()]:
         return {"corpus_sample": sample} | widgets
@@ -447,6 +453,21 @@ def fill_from_address() -> dict[str, str | float]:
         return {"corpus_source": _choice(source)} | widgets
     is_usual = held_out == HELD_OUT_PERCENT and held_by == USUAL
     return {} if is_usual else widgets
+
+
+def _unread(asked: str | None, source: Source | None) -> str:
+    """Return a sentence on what the address names and the form does not have; empty if nothing."""
+    sample = workspace.query_text(corpus_choice.SAMPLE)
+    share = workspace.query_text(corpus_choice.HELD_OUT)
+    unknown = {
+        "source of text": asked if source is None else None,
+        "sample": sample if sample not in [each.id for each in samples()] else None,
+        "share of 0 to 50 percent": share
+        if share not in [str(each) for each in range(51)]
+        else None,
+    }
+    found = [f"no {what} “{plain_text(name, 60)}”" for what, name in unknown.items() if name]
+    return f"There is {' and '.join(found)}, which this address names." if found else ""
 
 
 def fill_from_browser(source: str, kept_id: str) -> dict[str, str | float]:

@@ -47,9 +47,9 @@ def choose_lesson() -> Lesson[Any] | None:
             if not workspace.has_query(key := _step_key(lesson)):
                 workspace.set_widget(key, lesson.steps[0].name)
     names_step = any(workspace.has_query(_step_key(lesson)) for lesson in LESSONS)
-    workspace.start_choice("lesson", LESSONS[0].title if names_step or is_printing() else GAME)
+    first = LESSONS[0].title if names_step or is_printing() else GAME
     titles = [lesson.title for lesson in LESSONS]
-    chosen = choose_one("Lesson", [GAME, *titles], key="lesson")
+    chosen = choose_one("Lesson", [GAME, *titles], key="lesson", first=first)
     return None if chosen == GAME else LESSONS[titles.index(chosen)]
 
 

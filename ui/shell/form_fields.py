@@ -19,6 +19,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileMa
 
 from bpe_core.errors import BpeError
 from ui.host import errors_shown, settings
+from ui.look import plain_markdown, plain_text
 from ui.shell import workspace
 from ui.work import Status, begin_button, show_work
 
@@ -26,6 +27,7 @@ MAX_BYTES_OF_ALL: Final = settings().uploads_megabytes * 1_000_000
 """The limit for the files of all visitors in the server's memory."""
 MAX_BYTES: Final = MAX_BYTES_OF_ALL // 4
 """The part of it that one tab can use; the same holds for its files on disk."""
+_MAX_NAME: Final = 60
 LIMIT: Final = f"Up to {MAX_BYTES // 1_000_000} MB in total."
 
 
@@ -174,22 +176,53 @@ def show_missing(what: str) -> None:
     st.markdown(f":orange[{what}]", width="content")
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What addresses named that could not be used."""
+
+    by_key: Mapping[str, tuple[str, object]] = field(default_factory=dict[str, tuple[str, object]])
+    """A sentence on it, and what is shown instead, None until that is drawn, by a choice's key."""
+
+
+def note_unread(key: str, sentence: str) -> None:
+    """Note that an address named for a choice what cannot be used, for `show_unread`."""
+    workspace.update(Unread, by_key={**workspace.get(Unread).by_key, key: (sentence, None)})
+
+
+def show_unread(key: str, shown: object) -> None:
+    """Say what could not be used until another choice than the first one is `shown`."""
+    noted = workspace.get(Unread).by_key
+    sentence, first = noted.get(key, ("", None))
+    if not sentence:
+        return
+    if first is None:
+        workspace.update(Unread, by_key={**noted, key: (sentence, shown)})
+    if first in (None, shown):
+        st.warning(plain_markdown(sentence, 600))
+
+
 def choose_one(
     label: str,
     options: Sequence[str],
     *,
     key: str,
+    first: str | None = None,
     shows_label: bool = False,
     help: str | None = None,
 ) -> str:
-    """Draw a row of options of which one is always chosen, at first the first.
+    """Draw a row of options of which one is always chosen, at first `first` or the first one.
 
-    Once made, the choice is in the address under `key`. Any other value there, such as an empty
-    one, counts as the first option.
+    Once made, the choice is in the address under `key`. Any other value there counts as the first
+    option; unless it is empty, a line says so.
     """
+    linked = workspace.query_text(key)
+    is_new = not (workspace.has_widget(key) or workspace.is_from_history())
+    if linked and linked not in options and is_new:
+        named = plain_text(linked, _MAX_NAME)
+        note_unread(key, f"This address names “{named}”, which is not a choice here.")
     # Not the widget's default: "Next" and "Back" on Lessons set its value too, and Streamlit warns
     # about a widget that has both.
-    workspace.start_choice(key, options[0])
+    workspace.start_choice(key, first or options[0])
     chosen = st.segmented_control(
         label,
         options=options,
@@ -204,6 +237,7 @@ def choose_one(
     if chosen is None or chosen not in options:
         workspace.forget_widgets(key)
         st.rerun()
+    show_unread(key, chosen)
     return chosen
 
 
@@ -212,8 +246,7 @@ def choose_part(parts: Sequence[str], linked: str | None) -> str:
 
     At first it is `linked`, if the address names no part but has something that is in that one.
     """
-    workspace.start_choice("part", linked or parts[0])
-    return choose_one("Part of the page", parts, key="part")
+    return choose_one("Part of the page", parts, key="part", first=linked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,9 +98,9 @@ def wanted_keys() -> tuple[str, ...]:
     """Return the keys on the shelf, read from the address until a visitor or a link chose some."""
     keys = workspace.get(Shelf).keys
     if keys is None:
-        keys = _read_keys()
-        if keys != FIRST_SHELF:
-            workspace.update(Shelf, keys=keys)
+        keys, problems = _read_keys()
+        if keys != FIRST_SHELF or problems:
+            workspace.update(Shelf, keys=keys, problems=problems)
     return keys
 
 
@@ -291,12 +291,18 @@ def _put_on_shelf(keys: tuple[str, ...]) -> None:
     workspace.update(Downloads, failed=())
 
 
-def _read_keys() -> tuple[str, ...]:
+def _read_keys() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the keys in the address, and a sentence on each part of it that is not a key."""
     text = workspace.query_text("with", _MAX_ADDRESS_LENGTH)
     if text == _NOTHING:
-        return ()
-    known = [read_key(part) for part in (text or "").split(",")]
-    return tuple(dict.fromkeys(key for key in known if key is not None)) or FIRST_SHELF
+        return (), ()
+    parts = {part: read_key(part) for part in (text or "").split(",") if part}
+    problems = tuple(
+        f"This address names “{plain_text(part, _MAX_NAME_LENGTH)}”, which is not a tokenizer."
+        for part, key in parts.items()
+        if key is None
+    )
+    return tuple(dict.fromkeys(key for key in parts.values() if key)) or FIRST_SHELF, problems
 
 
 def _replace(key: str, by: str) -> None:

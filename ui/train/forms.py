@@ -30,7 +30,16 @@ from ui.corpus import (
 )
 from ui.look import plain_markdown, tooltip
 from ui.run import HERE, find_alphabet
-from ui.shell import action_row, heading_row, show_missing, take_given, workspace
+from ui.shell import (
+    Unread,
+    action_row,
+    heading_row,
+    note_unread,
+    show_missing,
+    show_unread,
+    take_given,
+    workspace,
+)
 from ui.storage import SAMPLE_RUN_ID, StoredRun
 from ui.train import size_field
 from ui.train.custom_fields import custom_fields, custom_widgets
@@ -51,14 +60,6 @@ class ShownSettings:
     """The valid settings last shown."""
 
     config: TrainingConfig | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadSettings:
-    """What the address named and the form could not take, until its settings change."""
-
-    problem: str = ""
-    instead: TrainingConfig | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ def choose_settings(
             settings_to_address(shown, start.total, filled)
             write_size(None)
     with unread:
-        _show_unread(shown)
+        show_unread(_NAME, shown)
     is_valid = works and are_complete and size is not None
     return ChosenSettings(config, write_size, beside_size, below_size) if is_valid else None
 
@@ -210,24 +211,18 @@ def settings_to_address(config: TrainingConfig, start_total: int, filled: Traini
     workspace.set_query(**{_NAME: text if is_kept else None})
 
 
-def read_address_settings(usual: TrainingConfig) -> tuple[TrainingConfig, int] | None:
+def read_address_settings() -> tuple[TrainingConfig, int] | None:
     """Return the settings in the address and the tokens before the first merge, or None.
 
-    What could not be read is noted, with the `usual` settings that are shown instead.
+    What could not be read is noted.
     """
     if not workspace.has_query(_NAME):
         return None
     try:
         return read_settings(workspace.query_text(_NAME, _MAX_CHARACTERS))
     except BpeError as error:
-        workspace.update(UnreadSettings, problem=str(error), instead=usual)
+        note_unread(_NAME, f"The settings in this address were not used. {error}")
         return None
-
-
-def _show_unread(shown: TrainingConfig) -> None:
-    unread = workspace.get(UnreadSettings)
-    if unread.problem and shown == unread.instead:
-        st.warning(f"The settings in this address were not used. {plain_markdown(unread.problem)}")
 
 
 def settings_text(config: TrainingConfig, start_total: int) -> str:
@@ -331,7 +326,7 @@ def reset() -> None:
     close_own_files("held_file")
     workspace.forget_widgets(corpus_form.KEYS, KEYS)
     workspace.set_widgets(corpus_form.FIRST | FIRST)
-    workspace.forget(ReadUploads, UnreadSettings, size_field.ShownSize)
+    workspace.forget(ReadUploads, Unread, size_field.ShownSize)
     for key in ("corpus_pasted", "corpus_words"):
         set_own_text("", key)
     workspace.update(CorpusForm, missing_corpus="")
@@ -354,7 +349,7 @@ def fill_forms_once(stored: StoredRun) -> None:
         corpus = corpus_or(corpus, lambda: fill_from_browser(*given))
     start_total = stored.run.tokenizer.vocab_size - len(stored.run.merges)
     filled = filled_settings(stored)
-    settings = read_address_settings(filled) or (filled, start_total)
+    settings = read_address_settings() or (filled, start_total)
     workspace.set_widgets(corpus | widget_values(*settings))
 
 
