@@ -272,35 +272,33 @@ class Characters:
     def __post_init__(self) -> None:
         if is_a(self.coverage, Real) and not is_a(self.coverage, bool):
             object.__setattr__(self, "coverage", float(self.coverage))
-        check_coverage(self.coverage)
+        check_coverage("coverage", self.coverage)
         if not is_a(self.fallback, bool):
             raise ArgumentTypeError(
-                f"byte_fallback is {describe(self.fallback)}. Use True or False."
+                f"fallback is {describe(self.fallback)}, in Characters. Use True or False."
             )
         if self.coverage < 1 and not self.fallback:
             raise ConfigError(
-                f"character_coverage is {self.coverage}, but without byte_fallback no token would "
-                "spell the other characters. Set byte_fallback=True, or a coverage of 1."
+                f"coverage is {self.coverage}, but without fallback no token would spell the other "
+                f"characters. Use Characters(coverage={self.coverage}), or a coverage of 1."
             )
 
 
-def check_coverage(coverage: float, *, may_be_zero: bool = False) -> None:
-    """Raise `ConfigError` unless this share of a text can be covered by an alphabet.
+def check_coverage(name: str, coverage: float, *, may_be_zero: bool = False) -> None:
+    """Raise `ConfigError` unless the argument `name` is a share that an alphabet can cover.
 
     An alphabet that is trained needs a character; one that is extended may get none.
 
-    >>> check_coverage(0, may_be_zero=True)
-    >>> check_coverage(2, may_be_zero=True)
+    >>> check_coverage("character_coverage", 0, may_be_zero=True)
+    >>> check_coverage("character_coverage", 2, may_be_zero=True)
     Traceback (most recent call last):
     bpe_core.errors.ConfigError: character_coverage is 2. Use a share from 0 to 1.
     """
     if not is_a(coverage, Real) or is_a(coverage, bool):
-        raise ArgumentTypeError(
-            f"character_coverage is {describe(coverage)}. Use a number, such as 0.9995."
-        )
+        raise ArgumentTypeError(f"{name} is {describe(coverage)}. Use a number, such as 0.9995.")
     if not (0 < coverage <= 1 or (may_be_zero and coverage == 0)):
         share = "from 0 to 1" if may_be_zero else "above 0, up to 1, such as 0.9995"
-        raise ConfigError(f"character_coverage is {coverage}. Use a share {share}.")
+        raise ConfigError(f"{name} is {coverage}. Use a share {share}.")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -476,8 +474,8 @@ def choose_alphabet(
         return changed if changed.fallback else "characters"
     if changed.fallback:
         raise ConfigError(
-            "byte_fallback needs the pre-tokenizer metaspace or llama2, and base='characters', but "
-            "the base is 'bytes'. Set all three."
+            "An alphabet of bytes has no fallback for other characters. Use alphabet=Characters(), "
+            "with the pre-tokenizer metaspace or llama2."
         )
     return "seen" if alphabet == "seen" else "bytes"
 

@@ -151,7 +151,7 @@ def extend(
         max_token_bytes=max_token_bytes,
     )
     check_config(config)
-    check_coverage(character_coverage, may_be_zero=True)
+    check_coverage("character_coverage", character_coverage, may_be_zero=True)
     excluded = _parse_left_out(left_out)
     tried = checked_terms(terms)
     watch = Watch(int(n_tokens), started, on_progress, should_stop)

@@ -65,25 +65,25 @@ class GrowingVocabulary:
         self.base: Base = config.base
         n_special = len(config.special_tokens)
         n_bytes = 256 if isinstance(config.alphabet, Characters) else 0
-        self.byte_fallback = range(n_special, n_special + n_bytes)
+        self.byte_ids = range(n_special, n_special + n_bytes)
         """The ids of the bytes that spell characters outside the alphabet."""
         fallback = [bytes([byte]) for byte in range(n_bytes)]
         self.tokens = [token.encode() for token in config.special_tokens] + fallback + base
         """tokens[id]: the bytes of a token, including those of the end-of-word marker."""
         self.special_tokens = {token: id for id, token in enumerate(config.special_tokens)}
-        self.base_ids = {symbol: self.byte_fallback.stop + i for i, symbol in enumerate(base)}
+        self.base_ids = {symbol: self.byte_ids.stop + i for i, symbol in enumerate(base)}
         self.end_of_word_id: int | None = None
-        if config.end_of_word is not None:
+        if (marker := config.end_of_word) is not None:
             self.end_of_word_id = len(self.tokens)
-            self.tokens.append(config.end_of_word.encode())
+            self.tokens.append(marker.encode())
         if len(self.tokens) > config.vocab_size:
-            raise VocabularyTooSmallError(_too_small(config, n_special, len(base)))
+            raise VocabularyTooSmallError(_too_small(config, len(base), len(self.tokens)))
         # Bytes alone cannot show whether a token ends a word: text that spells "</w>" is a
         # different token from the marker, although their bytes are equal.
         self._ends_word = [id == self.end_of_word_id for id in range(len(self.tokens))]
         # Token bytes -> id: first for tokens within a word, then for tokens that end one.
         self._by_spelling: tuple[dict[bytes, int], dict[bytes, int]] = ({}, {})
-        for id in range(self.byte_fallback.stop, len(self.tokens)):
+        for id in range(self.byte_ids.stop, len(self.tokens)):
             self._by_spelling[self._ends_word[id]][self.tokens[id]] = id
 
     def __len__(self) -> int:
@@ -101,7 +101,7 @@ class GrowingVocabulary:
         trainer, so their neighbours become neighbours of each other.
         """
         symbols = split_symbols(word, self.base)
-        if self.byte_fallback:
+        if self.byte_ids:
             symbols = filter(self.base_ids.__contains__, symbols)
         ids = [self.base_ids[symbol] for symbol in symbols]
         return ids if self.end_of_word_id is None else [*ids, self.end_of_word_id]
@@ -152,16 +152,16 @@ class GrowingVocabulary:
         self._by_spelling = (dict(within), dict(ending))
 
 
-def _too_small(config: TrainingConfig, n_special: int, n_base: int) -> str:
+def _too_small(config: TrainingConfig, n_base: int, least: int) -> str:
     parts = [counted(n_base, config.base[:-1])]
+    n_special = len(config.special_tokens)
     n_bytes = 256 if isinstance(config.alphabet, Characters) else 0
     if n_bytes:
         parts.append(f"{n_bytes} bytes")
     if n_special:
         parts.append(counted(n_special, "special token"))
-    if config.end_of_word is not None:
+    if least > n_special + n_bytes + n_base:
         parts.append("1 end-of-word marker")
-    least = n_special + n_bytes + n_base + (config.end_of_word is not None)
     return (
         f"A vocabulary of {config.vocab_size} is too small: it starts with {' + '.join(parts)} "
         f"= {counted(least, 'token')} before the first merge. Use at least {least:,}; "

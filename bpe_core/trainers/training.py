@@ -85,12 +85,12 @@ def check_config(config: TrainingConfig) -> None:
 def _check_stages(config: TrainingConfig) -> None:
     if config.superwords_from is not None:
         check_whole("superwords_from", config.superwords_from, 1, config.vocab_size)
-        cut = get_pretokenizer(config.pretokenizer)
-        if cut.drops_text or cut.adds_space or config.end_of_word is not None:
-            what = "an end-of-word marker" if config.end_of_word else f"{config.pretokenizer}"
+        cut, marker = get_pretokenizer(config.pretokenizer), config.end_of_word
+        if cut.drops_text or cut.adds_space or marker is not None:
+            what = "an end-of-word marker" if marker else config.pretokenizer
             raise ConfigError(
                 f"Superwords hold the spaces between words, so they don't go together with {what}. "
-                "Use a pre-tokenizer that keeps spaces, such as gpt2, and end_of_word=None."
+                "Use a pre-tokenizer that keeps spaces, such as gpt2, and no marker."
             )
     for name in ("seeds", "vetoes"):
         texts = getattr(config, name)
@@ -118,15 +118,13 @@ def _check_stages(config: TrainingConfig) -> None:
 def check_parity(config: TrainingConfig) -> None:
     """Raise `ConfigError` for settings that do not go together with parity-aware training.
 
-    >>> check_parity(TrainingConfig(base="characters"))
+    >>> check_parity(TrainingConfig(alphabet="characters"))
     Traceback (most recent call last):
-    bpe_core.errors.ConfigError: Parity-aware training needs base='bytes', alphabet='full' and \
-end_of_word=None.
+    bpe_core.errors.ConfigError: Parity-aware training needs alphabet='bytes' and no end-of-word \
+marker.
     """
-    if config.alphabet != "bytes" or config.end_of_word is not None:
-        raise ConfigError(
-            "Parity-aware training needs base='bytes', alphabet='full' and end_of_word=None."
-        )
+    if not _is_all_bytes(config):
+        raise ConfigError("Parity-aware training needs alphabet='bytes' and no end-of-word marker.")
     if config.tie_break != "smallest-pair":
         raise ConfigError("Parity-aware training has its own tie rule. Leave tie_break as it is.")
     others = (config.superwords_from, config.picky, config.seeds, config.vetoes)
@@ -134,6 +132,11 @@ end_of_word=None.
         raise ConfigError(
             "Parity-aware training takes no superwords, picky, seeds, vetoes or whole_characters."
         )
+
+
+def _is_all_bytes(config: TrainingConfig) -> bool:
+    """Return True if words are made of all 256 bytes, and of nothing else."""
+    return config.alphabet == "bytes" and config.end_of_word is None
 
 
 def _check_picky(config: TrainingConfig) -> None:
@@ -155,16 +158,19 @@ def _check_picky(config: TrainingConfig) -> None:
 
 
 def _check_alphabet(config: TrainingConfig) -> None:
-    fallback = isinstance(config.alphabet, Characters)
-    adds_space = get_pretokenizer(config.pretokenizer).adds_space
-    if fallback != adds_space:
-        missing = "the pre-tokenizer metaspace or llama2" if fallback else "byte_fallback=True"
-        given = "byte_fallback" if fallback else f"The pre-tokenizer {config.pretokenizer}"
-        raise ConfigError(f"{given} needs {missing}, and base='characters'. Set all three.")
-    if fallback and config.end_of_word is not None:
+    begins_words = get_pretokenizer(config.pretokenizer).adds_space
+    if not isinstance(config.alphabet, Characters):
+        if begins_words:
+            raise ConfigError(
+                f"The pre-tokenizer {config.pretokenizer} needs alphabet=Characters()."
+            )
+        return
+    if not begins_words:
+        raise ConfigError("alphabet=Characters() needs the pre-tokenizer metaspace or llama2.")
+    if (marker := config.end_of_word) is not None:
         raise ConfigError(
-            f"byte_fallback and an end-of-word marker, {config.end_of_word!r:.60}, do not go "
-            "together: a space begins each word. Use end_of_word=None."
+            f"alphabet=Characters() and an end-of-word marker, {marker!r:.60}, do not go together: "
+            "a space begins each word. Leave the marker out."
         )
 
 
@@ -184,22 +190,21 @@ def _check_special_tokens(config: TrainingConfig) -> None:
             )
         if times_given[token] > 1:
             raise ConfigError(f"The special token {token!r} is given twice. List each one once.")
-    if config.end_of_word is not None:
-        if not is_a(config.end_of_word, str):
+    if (marker := config.end_of_word) is not None:
+        if not is_a(marker, str):
             raise ArgumentTypeError(
-                "Expected the end-of-word marker as a str, such as '</w>', "
-                f"got {describe(config.end_of_word)}."
+                f"Expected the end-of-word marker as a str, such as '</w>', got {describe(marker)}."
             )
-        if not config.end_of_word:
+        if not marker:
             raise ConfigError(
-                "The end-of-word marker is empty. Use a text such as '</w>', or end_of_word=None."
+                "The end-of-word marker is empty. Use a text such as '</w>', or leave it out."
             )
-        if config.end_of_word in names:
+        if marker in names:
             raise ConfigError(
-                f"{config.end_of_word!r} is both a special token and the end-of-word marker. "
-                "Rename one of them."
+                f"{marker!r} is both a special token and the end-of-word marker. Rename one of "
+                "them."
             )
-        names.append(config.end_of_word)
+        names.append(marker)
     for token in names:
         try:
             token.encode()
@@ -471,8 +476,11 @@ def _build_tokenizer(
 ) -> Tokenizer:
     with without_garbage_collection():
         n_special, n_merges = len(vocabulary.special_tokens), len(learned.merges)
-        plain = config.alphabet == "bytes" and config.end_of_word is None
-        if plain and not learned.removals and len(vocabulary) == n_special + 256 + n_merges:
+        if (
+            _is_all_bytes(config)
+            and not learned.removals
+            and len(vocabulary) == n_special + 256 + n_merges
+        ):
             # Each merge made a new token, as in all but a few trainings.
             table = TokenTable.trusted(
                 vocabulary.tokens,
@@ -491,7 +499,7 @@ def _build_tokenizer(
             end_of_word=config.end_of_word,
             end_of_word_id=vocabulary.end_of_word_id,
             counts=learned.counts,
-            byte_fallback=vocabulary.byte_fallback,
+            byte_fallback=vocabulary.byte_ids,
             removals=learned.removals,
         )
 
