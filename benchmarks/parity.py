@@ -11,10 +11,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from benchmarks import corpora
 from benchmarks.report import against, middle, table
-from bpe_core.adapting import beside_plain, train_parity
 from bpe_core.comparison import gini
 from bpe_core.corpus import Corpus, load_sample, read_corpus
-from bpe_core.trainers import TrainingRun, train
+from bpe_core.trainers import TrainingRun, beside_plain, train, train_parity
 from bpe_core.types import TrainingConfig
 from bpe_core.unicode import to_printable
 

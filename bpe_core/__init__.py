@@ -48,7 +48,7 @@ from bpe_core.errors import (
 from bpe_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from bpe_core.adapting import extend, replace, shrink, train_parity
+    from bpe_core.adapting import extend, replace, shrink
     from bpe_core.comparison import (
         Comparison,
         ModelBits,
@@ -95,6 +95,7 @@ if TYPE_CHECKING:
         TrainingRun,
         sample_check,
         train,
+        train_parity,
     )
     from bpe_core.types import (
         Characters,

@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 import bpe_core as bpe
-from bpe_core.adapting import encode_word
-from bpe_core.trainers import encode_reference
+from bpe_core.trainers import encode_reference, encode_word
 from bpe_core.unicode import token_script
 from tests.extending_reference import TermExtension, extend_for_terms
 

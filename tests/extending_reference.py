@@ -7,11 +7,17 @@ from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bpe_core.adapting import ReferenceCorpus, encode_word, extend_reference
-from bpe_core.adapting.merge_terms import MAX_PARTS, MAX_TRIED
-from bpe_core.adapting.plain_extending import ReferenceExtension
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.trainers import apply_merge, choose_pair, encode_reference
+from bpe_core.trainers import (
+    ReferenceCorpus,
+    apply_merge,
+    choose_pair,
+    encode_reference,
+    encode_word,
+    extend_reference,
+)
+from bpe_core.trainers.merge_terms import MAX_PARTS, MAX_TRIED
+from bpe_core.trainers.plain_extending import ReferenceExtension
 from bpe_core.types import TieBreak
 
 

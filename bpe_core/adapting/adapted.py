@@ -9,7 +9,6 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus import Corpus, WordCounts, count_pretokens
 from bpe_core.tokenizer import Tokenizer, merge_symbols
 from bpe_core.trainers import TermCost, spell_in_bytes, spelled_by
 from bpe_core.types import read_only
@@ -104,20 +103,3 @@ def _encoded_by(
                 waiting += reversed(pair)
         encoded[id] = tuple(merge_symbols(symbols, table.ranks, table.made))
     return encoded
-
-
-def count_with_missing(tokenizer: Tokenizer, corpus: Corpus | WordCounts) -> int:
-    """Return the number of tokens that a corpus takes; a symbol of no token counts as one.
-
-    Words that are counted must be those of the tokenizer's pre-tokenizer.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> count_with_missing(gpt2(), Corpus.from_word_counts({"hugging": 5}))
-    15
-    """
-    if isinstance(corpus, WordCounts):
-        pretokens = corpus.pretokens
-    else:
-        pretokens = count_pretokens(corpus, tokenizer.pretokenizer)
-    _, ends = tokenizer.encoder.encode_pretokens(pretokens)
-    return int((np.diff(ends, prepend=0) * pretokens.counts).sum())

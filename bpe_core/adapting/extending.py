@@ -13,29 +13,19 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.adapting.merge_terms import merge_terms
 from bpe_core.checks import check_whole, describe, is_a, several
-from bpe_core.corpus import (
-    Corpus,
-    Layout,
-    WordCounts,
-    corpus_or_counts,
-    count_pretokens,
-    list_characters,
-)
+from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts, count_pretokens, list_characters
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError
 from bpe_core.pretokenizers import check_text
 from bpe_core.tokenizer import (
     MAX_FREE_IDS,
     Encoder,
     Tokenizer,
-    extended,
     find_own,
     named,
     to_encoder,
@@ -43,19 +33,12 @@ from bpe_core.tokenizer import (
 )
 from bpe_core.trainers import (
     Continuation,
-    ContinuedVocabulary,
-    TermMerges,
     TrainingRun,
     Watch,
-    bytes_apart,
     check_config,
+    continue_run,
     count,
-    find_rule,
-    lay_out_tokens,
-    learn_run,
     reviving_tokens,
-    train,
-    vetoed_texts,
 )
 from bpe_core.types import (
     Alphabet,
@@ -173,109 +156,6 @@ def _alphabet(base: Tokenizer) -> Alphabet | Characters:
     if base.base == "characters":
         return Characters() if base.pretokenizer.adds_space else "characters"
     return "bytes" if len(base.base_ids) == 256 else "seen"
-
-
-def continue_run(
-    continues: Continuation,
-    counted: WordCounts,
-    config: TrainingConfig,
-    watch: Watch,
-    terms: Sequence[str | bytes] = (),
-    characters_of_terms: Sequence[int] = (),
-) -> TrainingRun:
-    """Learn merges from words that are laid out as the tokens of a base, and return the run.
-
-    This is what every training does that does not begin with single symbols. `config.vocab_size`
-    is the size in the end. The `terms` are made tokens first; `characters_of_terms` are how many
-    characters the base got for each.
-
-    >>> from bpe_core.corpus import count_words
-    >>> from bpe_core.tokenizer import gpt2
-    >>> config = TrainingConfig(50_258, vetoes=[" tokenizer"])
-    >>> words, base = count_words(["A tokenizer"]), Continuation(gpt2())
-    >>> run = continue_run(base, words, config, Watch(1, 0.0, None, None))
-    >>> run.stop_reason
-    'no-pairs'
-    """
-    base = continues.base
-    n_merges = config.vocab_size - base.vocab_size
-    watch.merges_wanted = n_merges
-    excluded = tuple(dict.fromkeys((*continues.left_out, *vetoed_texts(config))))
-    continues = replace(continues, left_out=excluded)
-    vocabulary = ContinuedVocabulary(
-        base.vocab, excluded, reviving_tokens(base), bytes_apart(base), find_rule(config)
-    )
-
-    def choose(layout: Layout) -> TermMerges:
-        found = merge_terms(
-            layout,
-            terms,
-            base,
-            counted.pretokens,
-            vocabulary,
-            n_tokens=n_merges,
-            tie_break=config.tie_break,
-            max_token_bytes=config.max_token_bytes,
-            should_stop=watch.asked_to_stop,
-        )
-        n_of_each = characters_of_terms or [0] * len(terms)
-        costs = zip(found.costs, n_of_each, strict=True)
-        return replace(found, costs=tuple(replace(cost, characters_added=n) for cost, n in costs))
-
-    return learn_run(
-        counted,
-        lay_out_tokens(base, counted.pretokens),
-        vocabulary,
-        lambda learned: extended(base, learned.merges, learned.counts),
-        config,
-        watch,
-        continues,
-        choose if terms else None,
-    )
-
-
-def train_superwords(
-    corpus: Corpus | WordCounts,
-    config: TrainingConfig,
-    on_progress: Callable[[TrainingProgress], None] | None,
-    should_stop: Callable[[], bool] | None,
-    on_counting: Callable[[float], None] | None = None,
-) -> TrainingRun:
-    """Train within words up to `config.superwords_from` tokens, then also across them.
-
-    The second stage continues the tokenizer of the first on text that is cut less; its twin is
-    `trainers.train_superwords_reference`. If it is cancelled in the first stage, the run has no
-    superwords, and its configuration asks for none.
-
-    >>> config = TrainingConfig(265, superwords_from=258)
-    >>> run = train_superwords(Corpus.from_text("by the by the by"), config, None, None)
-    >>> [run.tokenizer.vocab[merge.id] for merge in run.tokenizer.merges]
-    [b'by', b'e ', b'he ', b'the ', b' the ', b'by the ', b'by the by']
-    """
-    started = time.perf_counter()
-    if isinstance(corpus, WordCounts) or corpus.word_counts is not None:
-        raise ConfigError(
-            "Superwords need the text itself: counted words no longer say which follows which. "
-            "Train on the text, or set superwords_from=None."
-        )
-
-    def report(progress: TrainingProgress) -> None:
-        if on_progress is not None:
-            more = config.vocab_size - (config.superwords_from or 0)
-            on_progress(replace(progress, merges_wanted=progress.merges_wanted + more))
-
-    words_only = replace(config, vocab_size=config.superwords_from, superwords_from=None)
-    first = train(corpus, words_only, report, should_stop, on_counting=on_counting)
-    if first.stop_reason == "cancelled":
-        return first
-    form, plus, _ = config.pretokenizer.rpartition("+")
-    cut = f"{form}{plus}superwords"
-    base = with_changes(first.tokenizer, pretokenizer=cut)
-    watch = Watch(0, started, on_progress, should_stop, on_counting)
-    counted = count(corpus, cut, watch)
-    watch.note_first(len(first.merges), 0)
-    continues = Continuation(base, left_out=first.left_out, terms=first.terms)
-    return continue_run(continues, counted, config, watch)
 
 
 def extendable(tokenizer: Encoder | str | os.PathLike[str]) -> Tokenizer:

@@ -11,12 +11,12 @@ import numpy as np
 
 from bpe_core.adapting.adapted import Adapted, trace_ids
 from bpe_core.adapting.extending import DEFAULT_COVERAGE, checked_terms, extend, extendable
-from bpe_core.adapting.merge_terms import find_term_forms
 from bpe_core.adapting.shrinking import OnRemoval, RemovalOrder, Removals, remove_leaves
 from bpe_core.checks import check_whole, counted
 from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts
 from bpe_core.errors import ConfigError
 from bpe_core.tokenizer import Encoder, Tokenizer
+from bpe_core.trainers import find_term_forms
 from bpe_core.types import PretokenCounts, check_coverage
 
 if TYPE_CHECKING:

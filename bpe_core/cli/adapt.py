@@ -382,8 +382,8 @@ def _write(
     worth: float = 0.0,
 ) -> None:
     """Write the adapted tokenizer and the rows; report what was gained, on stderr and as JSON."""
-    from bpe_core.adapting import count_with_missing
     from bpe_core.comparison import compare
+    from bpe_core.trainers import count_with_missing
 
     written = request.write(adapted, opened.base)
     file, to_compare = write_beside(opened.text, opened.trained_on, request.out, request.base)

@@ -309,12 +309,12 @@ def train_parity(
       $ bpe train-parity en=corpus de=texts --vocab-size 300 --hybrid-merges 20 --window 100 \\
           --development en=English.txt --development de=German.txt --out waiting.json
     """
-    from bpe_core.adapting import beside_plain
-    from bpe_core.adapting import train_parity as run_training
     from bpe_core.comparison import gini
     from bpe_core.corpus import Corpus, read_corpus
     from bpe_core.formats import dumps
+    from bpe_core.trainers import beside_plain
     from bpe_core.trainers import train as train_plainly
+    from bpe_core.trainers import train_parity as run_training
     from bpe_core.types import TrainingConfig
 
     tokens = tuple(token for token in special_tokens if token)

@@ -10,6 +10,9 @@ parity-aware merges. Between merges, each asks whether to stop, and keeps those 
 `base_vocabulary` builds the vocabulary that they start from, `continued` the one of continued
 training with its forbidden pairs, and `pair_tables` counts the pairs before the first merge.
 
+`merge_terms` chooses merges for a user's terms before those that are learned; `plain_extending` is
+the twin of continued training, and `by_language` trains so that languages cost alike.
+
 `training` has a corpus counted and its merges learned, and returns a `run`, whose `pair_counts`
 gives the counts at any step and which counts the tokens of a text after each merge. `special_runs`
 has what only a run that continues a base has, or only a parity-aware one. `history` has the counts
@@ -25,19 +28,14 @@ from bpe_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from bpe_core.trainers import compiled, incremental, reference
     from bpe_core.trainers.base_vocabulary import GrowingVocabulary, split_symbols
+    from bpe_core.trainers.by_language import beside_plain, train_by_language, train_parity
     from bpe_core.trainers.continued import ContinuedVocabulary
-    from bpe_core.trainers.fastest import learn_parity
     from bpe_core.trainers.history import PairLife, PairLives
-    from bpe_core.trainers.incremental import LearnedMerges
-    from bpe_core.trainers.pair_rules import find_rule, is_superword, vetoed_texts
-    from bpe_core.trainers.pair_tables import BITS, PairCount
-    from bpe_core.trainers.parity import (
-        TOGETHER,
-        LearnedParity,
-        ParityRule,
-        learn_parity_reference,
-    )
+    from bpe_core.trainers.merge_terms import find_term_forms
+    from bpe_core.trainers.pair_rules import is_superword
+    from bpe_core.trainers.pair_tables import PairCount
     from bpe_core.trainers.picky import train_picky_reference
+    from bpe_core.trainers.plain_extending import ReferenceCorpus, encode_word, extend_reference
     from bpe_core.trainers.reference import (
         ReferenceRun,
         apply_merge,
@@ -45,11 +43,10 @@ if TYPE_CHECKING:
         count_pairs,
         count_words,
         encode_reference,
-        order_pairs,
         short_pairs,
         train_reference,
     )
-    from bpe_core.trainers.run import RunOrigin, TrainingRun, count_ids, lay_out_tokens
+    from bpe_core.trainers.run import RunOrigin, TrainingRun, count_ids, count_with_missing
     from bpe_core.trainers.sample_checks import (
         SampleFigures,
         check_parts,
@@ -60,26 +57,21 @@ if TYPE_CHECKING:
         Continuation,
         ParityHistory,
         TermCost,
-        TermMerges,
-        bytes_apart,
         parse_history,
         reviving_tokens,
         spell_in_bytes,
         spelled_by,
     )
     from bpe_core.trainers.statistics import PairPicture, RunCurves, steps_to_draw
-    from bpe_core.trainers.superwords import train_superwords_reference
     from bpe_core.trainers.trace import MergeTrace
     from bpe_core.trainers.training import (
         LargestSize,
         Watch,
         check_config,
-        check_parity,
+        continue_run,
         count,
         largest_vocab_size,
-        learn_run,
         train,
-        version,
     )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -21,7 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole, counted, times
-from bpe_core.corpus import NEVER, Corpus, Layout, Split, TrainedOn, count_pretokens, to_corpus
+from bpe_core.corpus import (
+    NEVER,
+    Corpus,
+    Layout,
+    Split,
+    TrainedOn,
+    WordCounts,
+    count_pretokens,
+    to_corpus,
+)
 from bpe_core.errors import OutOfRangeError, VocabularyTooSmallError
 from bpe_core.extras import to_frame
 from bpe_core.kernels import MISSING, use_kernels
@@ -150,6 +159,23 @@ def joined_tokens(
         np.subtract.at(saved, until[~lasts], weights[slots[~lasts]])
     np.add.at(saved, joined_at[joined], weights[joined])
     return read_only(layout.weights().sum() - np.cumsum(np.concatenate([[0], saved])))
+
+
+def count_with_missing(tokenizer: Tokenizer, corpus: Corpus | WordCounts) -> int:
+    """Return the number of tokens that a corpus takes; a symbol of no token counts as one.
+
+    Words that are counted must be those of the tokenizer's pre-tokenizer.
+
+    >>> from bpe_core.tokenizer import gpt2
+    >>> count_with_missing(gpt2(), Corpus.from_word_counts({"hugging": 5}))
+    15
+    """
+    if isinstance(corpus, WordCounts):
+        pretokens = corpus.pretokens
+    else:
+        pretokens = count_pretokens(corpus, tokenizer.pretokenizer)
+    _, ends = tokenizer.encoder.encode_pretokens(pretokens)
+    return int((np.diff(ends, prepend=0) * pretokens.counts).sum())
 
 
 def count_ids(
@@ -464,7 +490,7 @@ class TrainingRun(Immutable):
 
         Merges that all languages chose together have "".
 
-        >>> from bpe_core.adapting import train_parity
+        >>> from bpe_core.trainers import train_parity
         >>> texts = {"en": ["hug hug hugs"], "xx": ["abab abab abab abab"]}
         >>> train_parity(texts, TrainingConfig(259, special_tokens=())).picked_by.tolist()
         ['xx', 'en', 'xx']
@@ -475,7 +501,7 @@ class TrainingRun(Immutable):
     def lengths(self) -> dict[str, NDArray[np.int64]]:
         """For each language of a parity-aware run, its tokens after each number of merges.
 
-        >>> from bpe_core.adapting import train_parity
+        >>> from bpe_core.trainers import train_parity
         >>> texts = {"en": ["hug hug hugs"], "xx": ["abab abab abab abab"]}
         >>> run = train_parity(texts, TrainingConfig(259, special_tokens=()))
         >>> run.lengths["en"].tolist()

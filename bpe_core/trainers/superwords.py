@@ -1,4 +1,4 @@
-"""Superwords, learned as plainly as possible: the twin of `adapting.train_superwords`."""
+"""Superwords, learned as plainly as possible: the twin of `training.train_superwords`."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -39,14 +39,21 @@ from bpe_core.kernels import (
 )
 from bpe_core.lazy import from_above
 from bpe_core.pretokenizers import check_text, compile_pattern, get_pretokenizer
-from bpe_core.tokenizer import Tokenizer, TokenTable
+from bpe_core.tokenizer import Tokenizer, TokenTable, extended, with_changes
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued import ContinuedVocabulary
 from bpe_core.trainers.fastest import learn_merges
 from bpe_core.trainers.incremental import LearnedMerges
-from bpe_core.trainers.pair_rules import vetoed_patterns
-from bpe_core.trainers.run import RunOrigin, TrainingRun
-from bpe_core.trainers.special_runs import Continuation, MergeTerms
+from bpe_core.trainers.merge_terms import merge_terms
+from bpe_core.trainers.pair_rules import find_rule, vetoed_patterns, vetoed_texts
+from bpe_core.trainers.run import RunOrigin, TrainingRun, lay_out_tokens
+from bpe_core.trainers.special_runs import (
+    Continuation,
+    MergeTerms,
+    TermMerges,
+    bytes_apart,
+    reviving_tokens,
+)
 from bpe_core.types import (
     Characters,
     PretokenCounts,
@@ -366,10 +373,9 @@ def train(
     corpus = corpus_or_counts(corpus)
     config = _config(config, settings)
     if config.parity:
-        train_by_language = from_above("bpe_core.adapting", "train_by_language")
+        train_by_language = from_above("bpe_core.trainers", "train_by_language")
         return train_by_language(corpus, config, on_progress, should_stop)
     if config.superwords_from is not None:
-        train_superwords = from_above("bpe_core.adapting", "train_superwords")
         return train_superwords(corpus, config, on_progress, should_stop, on_counting)
     # Fail before the corpus is read if even the smallest alphabet does not fit.
     vocabulary = GrowingVocabulary(config, ())
@@ -400,7 +406,6 @@ def train(
     if config.seeds or config.vetoes or config.whole_characters:
         nothing = LearnedMerges([], [], np.zeros(0, np.int64), np.zeros(0, np.int32), "vocab-size")
         alphabet_only = Continuation(_build_tokenizer(vocabulary, nothing, config))
-        continue_run = from_above("bpe_core.adapting", "continue_run")
         return continue_run(alphabet_only, counted, config, watch, config.seeds)
     return learn_run(
         counted,
@@ -412,6 +417,109 @@ def train(
         config,
         watch,
     )
+
+
+def continue_run(
+    continues: Continuation,
+    counted: WordCounts,
+    config: TrainingConfig,
+    watch: Watch,
+    terms: Sequence[str | bytes] = (),
+    characters_of_terms: Sequence[int] = (),
+) -> TrainingRun:
+    """Learn merges from words that are laid out as the tokens of a base, and return the run.
+
+    This is what every training does that does not begin with single symbols. `config.vocab_size`
+    is the size in the end. The `terms` are made tokens first; `characters_of_terms` are how many
+    characters the base got for each.
+
+    >>> from bpe_core.corpus import count_words
+    >>> from bpe_core.tokenizer import gpt2
+    >>> config = TrainingConfig(50_258, vetoes=[" tokenizer"])
+    >>> words, base = count_words(["A tokenizer"]), Continuation(gpt2())
+    >>> run = continue_run(base, words, config, Watch(1, 0.0, None, None))
+    >>> run.stop_reason
+    'no-pairs'
+    """
+    base = continues.base
+    n_merges = config.vocab_size - base.vocab_size
+    watch.merges_wanted = n_merges
+    excluded = tuple(dict.fromkeys((*continues.left_out, *vetoed_texts(config))))
+    continues = replace(continues, left_out=excluded)
+    vocabulary = ContinuedVocabulary(
+        base.vocab, excluded, reviving_tokens(base), bytes_apart(base), find_rule(config)
+    )
+
+    def choose(layout: Layout) -> TermMerges:
+        found = merge_terms(
+            layout,
+            terms,
+            base,
+            counted.pretokens,
+            vocabulary,
+            n_tokens=n_merges,
+            tie_break=config.tie_break,
+            max_token_bytes=config.max_token_bytes,
+            should_stop=watch.asked_to_stop,
+        )
+        n_of_each = characters_of_terms or [0] * len(terms)
+        costs = zip(found.costs, n_of_each, strict=True)
+        return replace(found, costs=tuple(replace(cost, characters_added=n) for cost, n in costs))
+
+    return learn_run(
+        counted,
+        lay_out_tokens(base, counted.pretokens),
+        vocabulary,
+        lambda learned: extended(base, learned.merges, learned.counts),
+        config,
+        watch,
+        continues,
+        choose if terms else None,
+    )
+
+
+def train_superwords(
+    corpus: Corpus | WordCounts,
+    config: TrainingConfig,
+    on_progress: Callable[[TrainingProgress], None] | None,
+    should_stop: Callable[[], bool] | None,
+    on_counting: Callable[[float], None] | None = None,
+) -> TrainingRun:
+    """Train within words up to `config.superwords_from` tokens, then also across them.
+
+    The second stage continues the tokenizer of the first on text that is cut less; its twin is
+    `superwords.train_superwords_reference`. If it is cancelled in the first stage, the run has no
+    superwords, and its configuration asks for none.
+
+    >>> config = TrainingConfig(265, superwords_from=258)
+    >>> run = train_superwords(Corpus.from_text("by the by the by"), config, None, None)
+    >>> [run.tokenizer.vocab[merge.id] for merge in run.tokenizer.merges]
+    [b'by', b'e ', b'he ', b'the ', b' the ', b'by the ', b'by the by']
+    """
+    started = time.perf_counter()
+    if isinstance(corpus, WordCounts) or corpus.word_counts is not None:
+        raise ConfigError(
+            "Superwords need the text itself: counted words no longer say which follows which. "
+            "Train on the text, or set superwords_from=None."
+        )
+
+    def report(progress: TrainingProgress) -> None:
+        if on_progress is not None:
+            more = config.vocab_size - (config.superwords_from or 0)
+            on_progress(replace(progress, merges_wanted=progress.merges_wanted + more))
+
+    words_only = replace(config, vocab_size=config.superwords_from, superwords_from=None)
+    first = train(corpus, words_only, report, should_stop, on_counting=on_counting)
+    if first.stop_reason == "cancelled":
+        return first
+    form, plus, _ = config.pretokenizer.rpartition("+")
+    cut = f"{form}{plus}superwords"
+    base = with_changes(first.tokenizer, pretokenizer=cut)
+    watch = Watch(0, started, on_progress, should_stop, on_counting)
+    counted = count(corpus, cut, watch)
+    watch.note_first(len(first.merges), 0)
+    continues = Continuation(base, left_out=first.left_out, terms=first.terms)
+    return continue_run(continues, counted, config, watch)
 
 
 def count(
@@ -512,13 +620,13 @@ def learn_run(
     config: TrainingConfig,
     watch: Watch,
     continues: Continuation | None = None,
-    merge_terms: MergeTerms | None = None,
+    choose_first: MergeTerms | None = None,
 ) -> TrainingRun:
     """Learn merges from the counted words of a corpus, and return the run.
 
     `layout` holds the words as ids of the vocabulary, and is used up. `build_tokenizer` builds the
     tokenizer once the vocabulary holds the new tokens. `continues` says what the run begins with;
-    None if it begins with the alphabet. `merge_terms` chooses the merges that come first.
+    None if it begins with the alphabet. `choose_first` chooses the merges that come first.
 
     >>> from bpe_core.corpus import CountsSummary
     >>> from bpe_core.corpus import Layout
@@ -546,7 +654,7 @@ def learn_run(
     n_symbols = layout.n_symbols
     watch.report(0, n_symbols, 0)
     _wait_if_worth_it(layout.n_text_bytes, watch)
-    first = None if merge_terms is None else merge_terms(layout)
+    first = None if choose_first is None else choose_first(layout)
     if first is not None:
         layout = first.applied_to(layout)
         watch.note_first(len(first.merges), sum(first.tokens_saved))

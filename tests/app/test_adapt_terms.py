@@ -12,9 +12,10 @@ from sentencepiece import SentencePieceProcessor
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.adapting import DEFAULT_COVERAGE, count_with_missing, cut_after, list_new_ids
+from bpe_core.adapting import DEFAULT_COVERAGE, cut_after, list_new_ids
 from bpe_core.formats import dumps
 from bpe_core.tokenizer import gpt2
+from bpe_core.trainers import count_with_missing
 from tests.app.adapting import (
     open_extended,
     open_with_base,

@@ -14,9 +14,9 @@ import pytest
 import bpe_core as bpe
 from bpe_core.corpus import Layout, count_pretokens
 from bpe_core.kernels import compile_kernels
-from bpe_core.trainers import GrowingVocabulary, LearnedMerges, train_reference
+from bpe_core.trainers import GrowingVocabulary, train_reference
 from bpe_core.trainers import compiled as compiled_training
-from bpe_core.trainers.incremental import learn_merges
+from bpe_core.trainers.incremental import LearnedMerges, learn_merges
 from bpe_core.types import PretokenCounts, TieBreak
 from bpe_core.unicode import to_printable
 from tests.differential.test_training_against_huggingface import (

@@ -17,7 +17,6 @@ from bpe_core.adapting import (
     Adapted,
     add_characters,
     count_after_new_tokens,
-    count_with_missing,
     cut_after,
     extend,
     list_new_ids,
@@ -38,7 +37,7 @@ from bpe_core.formats.sentencepiece_model import (
     read_model,
     write_model,
 )
-from bpe_core.trainers import spelled_by
+from bpe_core.trainers import count_with_missing, spelled_by
 from tests.adapting_reference import remove_reference
 from tests.extending_reference import extend_for_terms
 

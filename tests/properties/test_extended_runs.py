@@ -12,16 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.adapting import encode_word, extend
+from bpe_core.adapting import extend
 from bpe_core.kernels import BETWEEN, MISSING
 from bpe_core.trainers import (
     PairLives,
     apply_merge,
-    bytes_apart,
     choose_pair,
     count_pairs,
+    encode_word,
     reviving_tokens,
 )
+from bpe_core.trainers.special_runs import bytes_apart
 from bpe_core.types import Pair
 from bpe_core.vocabulary import count_uses, token_origin, uses_in_run
 from tests.extending import Case, cases

@@ -10,7 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.adapting import encode_word, extend
+from bpe_core.adapting import extend
+from bpe_core.trainers import encode_word
 from tests.extending import Case, cases, spell_in_base
 from tests.strategies import hostile_texts
 

@@ -13,15 +13,9 @@ import bpe_core as bpe
 from bpe_core.corpus import Layout, count_pretokens
 from bpe_core.kernels import compile_kernels
 from bpe_core.tokenizer import with_changes
-from bpe_core.trainers import (
-    ContinuedVocabulary,
-    LearnedMerges,
-    compiled,
-    continued,
-    incremental,
-    lay_out_tokens,
-    reviving_tokens,
-)
+from bpe_core.trainers import ContinuedVocabulary, compiled, continued, incremental, reviving_tokens
+from bpe_core.trainers.incremental import LearnedMerges
+from bpe_core.trainers.run import lay_out_tokens
 from bpe_core.types import TieBreak
 from tests.extending import Case, cases
 

@@ -27,14 +27,9 @@ from bpe_core.kernels.row import JOINED
 from bpe_core.pretokenizers import SCANNERS, blocks, scanners, sections
 from bpe_core.pretokenizers.named_patterns import REPRESENTATIVES, cast_shadow
 from bpe_core.pretokenizers.scanners import class_table
-from bpe_core.trainers import (
-    GrowingVocabulary,
-    LearnedMerges,
-    incremental,
-    indexing,
-    train_reference,
-)
+from bpe_core.trainers import GrowingVocabulary, incremental, indexing, train_reference
 from bpe_core.trainers import compiled as compiled_training
+from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode import class_runs, unicode_class
 from tests.scanned import scan

@@ -15,10 +15,10 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import bpe_core as bpe
-from bpe_core.adapting import beside_plain
 from bpe_core.corpus import Corpus, Layout, count_pretokens, load_sample
 from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.trainers import GrowingVocabulary, ParityRule, learn_parity_reference
+from bpe_core.trainers import GrowingVocabulary, beside_plain
+from bpe_core.trainers.parity import ParityRule, learn_parity_reference
 from bpe_core.types import TrainingConfig
 from bpe_core.unicode import to_printable
 from tests.new_process import ROOT

@@ -16,18 +16,11 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 import bpe_core as bpe
-from bpe_core.adapting import continue_run
 from bpe_core.formats import dumps
 from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.trainers import (
-    Continuation,
-    Watch,
-    compiled,
-    fastest,
-    indexing,
-    is_superword,
-    train_superwords_reference,
-)
+from bpe_core.trainers import Continuation, Watch, compiled, fastest, indexing, is_superword
+from bpe_core.trainers.superwords import train_superwords_reference
+from bpe_core.trainers.training import continue_run
 from bpe_core.types import TieBreak, TrainingConfig
 
 RELEASED = regex.compile(r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)")

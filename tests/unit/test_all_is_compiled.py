@@ -11,7 +11,7 @@ from tests.new_process import run_python, run_without_compilation
 WORK = """
 import sys
 import numpy as np
-from bpe_core.adapting.by_language import train_parity
+from bpe_core.trainers.by_language import train_parity
 from bpe_core.comparison.model_bits import bits_per_byte
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.corpus.corpus import Corpus

@@ -17,7 +17,8 @@ import bpe_core as bpe
 from bpe_core.corpus import Split
 from bpe_core.formats import run_archive
 from bpe_core.kernels import compile_kernels
-from bpe_core.trainers import TOGETHER, ParityHistory, RunOrigin, count_ids, parse_history
+from bpe_core.trainers import ParityHistory, RunOrigin, count_ids, parse_history
+from bpe_core.trainers.parity import TOGETHER
 from bpe_core.trainers.run import merges_are_recoverable, unfolded_tokens
 from tests.strategies import training_configs, word_counts
 

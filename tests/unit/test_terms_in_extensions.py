@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
-from bpe_core.adapting import extend, merge_terms
-from bpe_core.trainers import reference
+from bpe_core.adapting import extend
+from bpe_core.trainers import merge_terms, reference
 from tests.extending import spell_in_base
 
 TEXT = (

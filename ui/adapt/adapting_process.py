@@ -23,7 +23,6 @@ from bpe_core.adapting import (
     Removals,
     add_characters,
     count_after_new_tokens,
-    count_with_missing,
     extend_to_size,
     gain_by_kind,
     removals_to_replace,
@@ -35,7 +34,7 @@ from bpe_core.corpus import Corpus, WordCounts, load_sample, samples
 from bpe_core.formats import parse_term, term_to_dict
 from bpe_core.processes import Report
 from bpe_core.tokenizer import Tokenizer, extended
-from bpe_core.trainers import TermCost, Watch, count
+from bpe_core.trainers import TermCost, Watch, count, count_with_missing
 from ui.storage import read_base, read_held_out
 from ui.work import Progress
 

@@ -12,9 +12,10 @@ from typing import Final
 import numpy as np
 import streamlit as st
 
-from bpe_core.adapting import DEFAULT_COVERAGE, Adapted, count_with_missing
+from bpe_core.adapting import DEFAULT_COVERAGE, Adapted
 from bpe_core.comparison import embedding_rows
 from bpe_core.corpus import Corpus
+from bpe_core.trainers import count_with_missing
 from ui.adapt import in_background as work
 from ui.adapt.adapting_process import Swapped, TextTokens, general_titles
 from ui.adapt.in_background import Order

@@ -8,10 +8,16 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.adapting import ReferenceCorpus, encode_word, extend, extend_reference
+from bpe_core.adapting import extend
 from bpe_core.corpus import Corpus
 from bpe_core.tokenizer import gpt2
-from bpe_core.trainers import TrainingRun, count_words
+from bpe_core.trainers import (
+    ReferenceCorpus,
+    TrainingRun,
+    count_words,
+    encode_word,
+    extend_reference,
+)
 from bpe_core.views import token_for_browser
 from ui.components import Option, Question, SymbolRow, Tile, Tiles, draw_symbol_rows
 from ui.lessons import parts

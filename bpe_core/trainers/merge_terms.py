@@ -24,16 +24,11 @@ from numpy.typing import NDArray
 
 from bpe_core.corpus import NEVER, Layout
 from bpe_core.tokenizer import Tokenizer, merge_symbols
-from bpe_core.trainers import (
-    BITS,
-    ContinuedVocabulary,
-    TermCost,
-    TermMerges,
-    apply_merge,
-    count_pairs,
-    order_pairs,
-    split_symbols,
-)
+from bpe_core.trainers.base_vocabulary import split_symbols
+from bpe_core.trainers.continued import ContinuedVocabulary
+from bpe_core.trainers.pair_tables import BITS
+from bpe_core.trainers.reference import apply_merge, count_pairs, order_pairs
+from bpe_core.trainers.special_runs import TermCost, TermMerges
 from bpe_core.types import Pair, PretokenCounts, TieBreak
 
 

@@ -12,14 +12,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.trainers import (
-    apply_merge,
-    bytes_apart,
-    choose_pair,
-    count_pairs,
-    encode_reference,
-    reviving_tokens,
-)
+from bpe_core.trainers.reference import apply_merge, choose_pair, count_pairs, encode_reference
+from bpe_core.trainers.special_runs import bytes_apart, reviving_tokens
 from bpe_core.types import Merge, Pair, StopReason, TieBreak
 
 

@@ -1,6 +1,6 @@
 """Parity-aware training: at each step, the language whose text is the longest picks the merge.
 
-Source: "Parity-Aware Byte-Pair Encoding" (arXiv 2508.04796). `trainers.parity` learns the merges;
+Source: "Parity-Aware Byte-Pair Encoding" (arXiv 2508.04796). `parity` learns the merges;
 here the texts of the languages are counted, and the run is built.
 """
 
@@ -18,26 +18,17 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.adapting.adapted import count_with_missing
 from bpe_core.checks import check_whole, describe, is_a
 from bpe_core.corpus import Corpus, CountsSummary, Layout, WordCounts, corpus_or_counts
 from bpe_core.errors import ArgumentTypeError, ConfigError, EmptyCorpusError
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.trainers import (
-    GrowingVocabulary,
-    LearnedMerges,
-    ParityHistory,
-    ParityRule,
-    RunOrigin,
-    TrainingRun,
-    Watch,
-    check_config,
-    check_parity,
-    count,
-    learn_parity,
-    train,
-    version,
-)
+from bpe_core.trainers.base_vocabulary import GrowingVocabulary
+from bpe_core.trainers.fastest import learn_parity
+from bpe_core.trainers.incremental import LearnedMerges
+from bpe_core.trainers.parity import ParityRule
+from bpe_core.trainers.run import RunOrigin, TrainingRun, count_with_missing
+from bpe_core.trainers.special_runs import ParityHistory
+from bpe_core.trainers.training import Watch, check_config, check_parity, count, train, version
 from bpe_core.types import PretokenCounts, TrainingConfig, TrainingProgress
 from bpe_core.unicode import AFTER_WORD
 
