@@ -84,8 +84,8 @@ class TermWords:
         Merges that only join these ids do the same in the runs as in the words, and the runs are
         far fewer: those of the letters of "cmpxchg" in 100 MB are a hundredth of its words.
 
-        >>> from bpe_core.corpus import lay_out
-        >>> words = TermWords(lay_out([[7, 8, 5, 7], [7, 8, 6]], [5, 3]), {(7, 8)})
+        >>> from bpe_core.corpus import Layout
+        >>> words = TermWords(Layout.of_words([[7, 8, 5, 7], [7, 8, 6]], [5, 3]), {(7, 8)})
         >>> words.runs((7, 8))
         {(7, 8): 8}
         """
