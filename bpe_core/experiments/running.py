@@ -98,7 +98,7 @@ _TRAINER_KEYS: Final = (
     "picky",
     "weights",
 )
-_TIMES_SLOWER: Final = {"superwords_from": 5, "seeds": 4, "vetoes": 3, "picky": 23}
+_TIMES_SLOWER: Final = {"superwords_from": 5, "seeds": 4, "vetoes": 3, "picky": 4}
 """How many times as long as plain BPE a way to train takes, as in docs/trainers.md."""
 _CORPUS_KEYS: Final = ("sources", "text_column", "sha256")
 

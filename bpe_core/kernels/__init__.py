@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         ngrams,
         pairs,
         parity_merging,
+        picky_merging,
         token_bytes,
         word_cache,
     )
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
     from bpe_core.kernels.ngrams import BEGIN, DISCOUNT, MAX_SYMBOL, NgramCounts
     from bpe_core.kernels.pairs import CELLS, END, NEXT_SLOT, NEXT_WORD
     from bpe_core.kernels.parity_merging import Heaps, Languages, ParityLog, Texts, Turns
+    from bpe_core.kernels.picky_merging import PickyLog, PickyRow, PickyScratch, PickyTokens
     from bpe_core.kernels.row import BETWEEN, ENTRIES, MISSING, PAIRS, SLOTS, PairIndex, Row, Tokens
     from bpe_core.kernels.scanning import Scanner
     from bpe_core.kernels.token_bytes import NOT_IN_ROW, ROW, Spelling

@@ -38,6 +38,10 @@ def learn_merges(
     [(64, 65, 256), (256, 256, 257)]
     """
     if config.picky is not None:
+        if use_kernels(layout.n_text_bytes):
+            from bpe_core.trainers import picky_compiled
+
+            return picky_compiled.learn_merges(layout, vocabulary, config, should_stop, done)
         start = partial(PickyState, picky=config.picky)
         return incremental.learn_merges(layout, vocabulary, config, should_stop, done, start)
     # Kernels know no bytes that are apart, which only Falcon has.

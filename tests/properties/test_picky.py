@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -20,7 +21,7 @@ from bpe_core.corpus import Layout
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import dumps, loads, run_to_bytes
 from bpe_core.tokenizer import replace_all
-from bpe_core.trainers import GrowingVocabulary, PairLives, train_picky_reference
+from bpe_core.trainers import GrowingVocabulary, PairLives, fastest, train_picky_reference
 from bpe_core.types import Format, Pair, PretokenCounts, TrainingConfig
 from bpe_core.vocabulary import Audit, count_uses, find_unreachable
 from ui.vocabulary import CountedText, inspect_vocabulary
@@ -60,6 +61,13 @@ EVENTS = [
     *("- g e", "- h og", "+ og re", "- o g", "- r e", "+ e d", "+ ed gehog", "- e d"),
     *("- g e h o g", "+ o g", "+ g e", "+ d og"),
 ]
+
+
+@pytest.fixture(autouse=True, scope="module", params=[False, True])
+def with_kernels(request: pytest.FixtureRequest) -> Iterator[bool]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(fastest, "use_kernels", lambda n_bytes: request.param)
+        yield request.param
 
 
 def train(counts: dict[str, int], config: TrainingConfig) -> bpe.TrainingRun:

@@ -46,7 +46,7 @@ _BIT: Final = ir.IntType(1)
 _FROM_C: Final = {"memset", "memcpy", "memmove"}
 _RAISED: Final = 2
 _WASM: Final = "wasm32-unknown-unknown"
-_NOT_IN_TABS: Final = "bpe_core.kernels.ngrams."
+_NOT_IN_TABS: Final = ("bpe_core.kernels.ngrams.", "bpe_core.kernels.picky_merging.")
 """The kernels that no page of the static site calls, which its visitors need not load."""
 # All browsers have these since 2023.
 _FEATURES: Final = "+simd128,+bulk-memory,+sign-ext,+mutable-globals,+nontrapping-fptoint"

@@ -32,6 +32,7 @@ CALLERS: Final = (
     "bpe_core.tokenizer.compiled",
     "bpe_core.comparison.model_bits",
     "bpe_core.trainers.parity_compiled",
+    "bpe_core.trainers.picky_compiled",
 )
 """The modules that call kernels. Their `compile_all` calls each with the types that it takes. They
 are given by name, so that only the compiling processes import them."""

@@ -52,6 +52,7 @@ _ALSO: Final = (
     "trainers/compiled.py",
     "trainers/indexing.py",
     "trainers/parity_compiled.py",
+    "trainers/picky_compiled.py",
     "unicode/byte_tables.py",
 )
 SHARED, OBJECT, CACHE, WASM = ".so", ".o", ".numba", ".wasm"
