@@ -33,10 +33,8 @@ if TYPE_CHECKING:
         TermCut,
         TermCuts,
         TermLoss,
-        cut_terms,
-        read_terms,
+        Terms,
         structure,
-        terms_by_loss,
     )
     from bpe_core.comparison.intervals import (
         Blocks,
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
         Newness,
         TextPart,
         TokenSaving,
-        signed,
     )
     from bpe_core.comparison.languages import (
         LanguageCosts,
@@ -60,13 +57,10 @@ if TYPE_CHECKING:
         TokenizerMetrics,
         dead_tokens,
         renyi,
-        renyi_efficiency,
     )
     from bpe_core.comparison.model_bits import (
         ModelBits,
         bits_per_byte,
-        difference,
-        ratio_interval,
     )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

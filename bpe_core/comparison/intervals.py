@@ -335,6 +335,46 @@ class TextPart(NamedTuple):
     """The ends of the 95 % interval; nan if there are too few units for one."""
     high: float
 
+    @classmethod
+    def of(
+        cls,
+        own: NDArray[np.float64] | NDArray[np.int64],
+        theirs: NDArray[np.float64] | NDArray[np.int64],
+        strata: NDArray[np.int64],
+        widened: float = 1.0,
+    ) -> Self:
+        """Return how much less one costs than another, given the costs of each unit of a text.
+
+        >>> one = TextPart.of(np.array([90] * 30), np.array([100] * 30), np.zeros(30, np.int64))
+        >>> round(one.percent_fewer), one.way
+        (10, 'fewer')
+        """
+        ends = intervals(own[:, None], theirs[:, None], strata)[0]
+        percent = percent_fewer(own.sum(keepdims=True), theirs.sum(keepdims=True))[0]
+        n_units = int(((own > 0) | (theirs > 0)).sum())
+        low, high = (percent + widened * (ends - percent)).tolist()
+        return cls("all", int(own.sum()), int(theirs.sum()), n_units, float(percent), low, high)
+
+    @property
+    def ratio_interval(self) -> tuple[float, float]:
+        """The 95 % interval of the ratio of the two sums.
+
+        >>> part = TextPart.of(np.array([2, 4] * 50), np.ones(100), np.zeros(100, np.int64))
+        >>> low, high = part.ratio_interval
+        >>> low < 3 < high
+        True
+        """
+        return 1 - self.high / 100, 1 - self.low / 100
+
+    @staticmethod
+    def signed(percent_fewer: float, digits: int = 1) -> str:
+        """Return a difference with its direction.
+
+        >>> TextPart.signed(4.94), TextPart.signed(-4.94)
+        ('4.9% fewer', '4.9% more')
+        """
+        return f"{abs(percent_fewer):,.{digits}f}% {'more' if percent_fewer < 0 else 'fewer'}"
+
     @property
     def has_interval(self) -> bool:
         """Whether there are enough units to say how far the figure may be off."""
@@ -364,7 +404,8 @@ class TextPart(NamedTuple):
             return ""
         digits = 2 if max(abs(self.low), abs(self.high)) < 0.1 else 1
         if self.way == "unclear":
-            return f"95% interval from {signed(self.low, digits)} to {signed(self.high, digits)}"
+            low, high = (self.signed(end, digits) for end in (self.low, self.high))
+            return f"95% interval from {low} to {high}"
         low, high = sorted((abs(self.low), abs(self.high)))
         return f"95% interval {low:,.{digits}f}–{high:,.{digits}f}%"
 
@@ -439,7 +480,7 @@ class TokenSaving(NamedTuple):
         if carried is None:
             return ""
         most = "All" if carried.share >= _NEARLY_ALL else "Most"
-        words = f"it needs {signed(carried.words.percent_fewer)}"
+        words = f"it needs {TextPart.signed(carried.words.percent_fewer)}"
         if carried.words.own == carried.words.theirs:
             words = "it needs as many"
         elif carried.words.way == "unclear":
@@ -631,12 +672,3 @@ class IntervalWords(NamedTuple):
     def in_brackets(self) -> str:
         """The interval in brackets after a space; empty without one."""
         return f" ({self.interval})" if self.interval else ""
-
-
-def signed(percent_fewer: float, digits: int = 1) -> str:
-    """Return a difference with its direction.
-
-    >>> signed(4.94), signed(-4.94)
-    ('4.9% fewer', '4.9% more')
-    """
-    return f"{abs(percent_fewer):,.{digits}f}% {'more' if percent_fewer < 0 else 'fewer'}"

@@ -33,8 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole
-from bpe_core.comparison.intervals import Blocks, TextPart, intervals, percent_fewer
-from bpe_core.comparison.measurement import IdTable, encoded
+from bpe_core.comparison.intervals import Blocks, TextPart
+from bpe_core.comparison.measurement import IdTable, encoded, renyi_efficiency
 from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.errors import ConfigError, EmptyCorpusError
 from bpe_core.kernels import BEGIN, DISCOUNT, MAX_SYMBOL, NgramCounts
@@ -88,7 +88,12 @@ class ModelBits:
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of `bits_per_byte`; nan for fewer than 20 units."""
-        return ratio_interval(self.by_unit, self.bytes_by_unit, self.stratum_of_unit, self.widened)
+        units = self.by_unit, self.bytes_by_unit, self.stratum_of_unit
+        return TextPart.of(*units, self.widened).ratio_interval
+
+    def renyi_efficiency(self, vocab_size: int, alpha: float) -> float:
+        """Return the Rényi efficiency of the tokens of the held-out text; see `bpe.renyi`."""
+        return renyi_efficiency(self.id_counts, vocab_size=vocab_size, alpha=alpha)
 
     def against(self, other: ModelBits) -> TextPart:
         """Return how many fewer bits this takes than another on the same text, in per cent.
@@ -100,7 +105,7 @@ class ModelBits:
         >>> mine.against(mine).way
         'unclear'
         """
-        return difference(self.by_unit, other.by_unit, self.stratum_of_unit, self.widened)
+        return TextPart.of(self.by_unit, other.by_unit, self.stratum_of_unit, self.widened)
 
 
 def bits_per_byte(
@@ -196,41 +201,6 @@ def training_factor(n_training: int, n_held_out: int) -> float:
     1.118033988749895
     """
     return (1 + n_held_out / max(n_training, 1)) ** 0.5
-
-
-def difference(
-    own: NDArray[np.float64] | NDArray[np.int64],
-    theirs: NDArray[np.float64] | NDArray[np.int64],
-    strata: NDArray[np.int64],
-    widened: float = 1.0,
-) -> TextPart:
-    """Return how much less one costs than another, given the costs of each unit of a text.
-
-    >>> one = difference(np.array([90] * 30), np.array([100] * 30), np.zeros(30, np.int64))
-    >>> round(one.percent_fewer), one.way
-    (10, 'fewer')
-    """
-    ends = intervals(own[:, None], theirs[:, None], strata)[0]
-    percent = percent_fewer(own.sum(keepdims=True), theirs.sum(keepdims=True))[0]
-    n_units = int(((own > 0) | (theirs > 0)).sum())
-    low, high = (percent + widened * (ends - percent)).tolist()
-    return TextPart("all", int(own.sum()), int(theirs.sum()), n_units, float(percent), low, high)
-
-
-def ratio_interval(
-    own: NDArray[np.float64] | NDArray[np.int64],
-    divisor: NDArray[np.float64] | NDArray[np.int64],
-    strata: NDArray[np.int64],
-    widened: float = 1.0,
-) -> tuple[float, float]:
-    """Return the 95 % interval of the ratio of two sums over the units of a text.
-
-    >>> low, high = ratio_interval(np.array([2, 4] * 50), np.ones(100), np.zeros(100, np.int64))
-    >>> low < 3 < high
-    True
-    """
-    part = difference(own, divisor, strata, widened)
-    return 1 - part.high / 100, 1 - part.low / 100
 
 
 class NgramModel:

@@ -31,7 +31,6 @@ from bpe_core.comparison import (
     Blocks,
     bits_per_byte,
     parity,
-    renyi_efficiency,
 )
 from bpe_core.corpus import (
     Corpus,
@@ -743,9 +742,7 @@ def _measure(
         "bits_per_byte": bits.bits_per_byte,
         "bits_per_byte_low": known(bits.interval[0]),
         "bits_per_byte_high": known(bits.interval[1]),
-        "renyi_efficiency": renyi_efficiency(
-            bits.id_counts, vocab_size=tokenizer.vocab_size, alpha=own["alpha"]
-        ),
+        "renyi_efficiency": bits.renyi_efficiency(tokenizer.vocab_size, own["alpha"]),
         "n_dead": len(
             tokenizer.vocab.keys()
             - bits.used

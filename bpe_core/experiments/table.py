@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import check_whole, printable
-from bpe_core.comparison import TextPart, difference, ratio_interval, signed
+from bpe_core.comparison import TextPart
 from bpe_core.corpus import Location
 from bpe_core.errors import OutOfRangeError
 from bpe_core.extras import to_frame
@@ -152,7 +152,7 @@ class Experiment:
         other = self.against if against is None else against
         for place in (row, other):
             check_whole("the index of a row", place, 0, len(self.rows) - 1, OutOfRangeError)
-        return difference(
+        return TextPart.of(
             self.rows[row].tokens_by_unit, self.rows[other].tokens_by_unit, self.stratum_of_unit
         )
 
@@ -178,7 +178,7 @@ class Experiment:
             part = self.saving(place, first[0])
             times = self._size(place) / self._size(first[0])
             sentences.append(
-                f"It takes {signed(part.percent_fewer)} tokens than the first, with "
+                f"It takes {TextPart.signed(part.percent_fewer)} tokens than the first, with "
                 f"{times:,.{0 if times > _MANY_TIMES else 1}f} times the vocabulary."
             )
         if any(self.rows[place].figures["bytes_lost"] for place, _ in self._choices):
@@ -205,7 +205,7 @@ class Experiment:
             saves = (
                 f"save {part.percent_fewer:.{digits}f}% more"
                 if part.percent_fewer >= 0
-                else f"take {signed(part.percent_fewer, digits)} tokens"
+                else f"take {TextPart.signed(part.percent_fewer, digits)} tokens"
             )
             limit = f"less than {CLEAR_SAVING:.0f}% per doubling"
             if not part.has_interval:
@@ -223,8 +223,9 @@ class Experiment:
             part = self.saving(place, other)
             interval = f" ({part.interval_words})" if part.interval_words else ""
             return (
-                f"{start}, the largest that was tried: it takes {signed(part.percent_fewer)} "
-                f"tokens than {self._size(other):,}{interval}, so try larger ones too."
+                f"{start}, the largest that was tried: it takes "
+                f"{TextPart.signed(part.percent_fewer)} tokens than {self._size(other):,}"
+                f"{interval}, so try larger ones too."
             )
         return f"{start}, the only size that was tried: try others, to see what they save."
 
@@ -511,7 +512,7 @@ def tokens_interval(
     tokens: NDArray[np.int64], n_bytes: NDArray[np.int64], strata: NDArray[np.int64]
 ) -> tuple[float | None, float | None]:
     """Return the 95 % interval of bytes per token; None for both with fewer than 20 units."""
-    low, high = ratio_interval(tokens, n_bytes, strata)
+    low, high = TextPart.of(tokens, n_bytes, strata).ratio_interval
     if math.isnan(low):
         return None, None
     return 1 / high, 1 / low

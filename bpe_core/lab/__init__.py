@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         LabOrder,
         LabProgress,
         Results,
-        differences,
     )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
 from statistics import median
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, Self
 
 from bpe_core.errors import BpeError, ConfigError
 from bpe_core.extras import needs_extra
@@ -283,6 +283,26 @@ class Differences:
     n_pretokens: int
     """The number of pre-tokens in the text, with repeats."""
 
+    @classmethod
+    def of(cls, tokenizer: Tokenizer, text: str) -> Self:
+        """Find the pre-tokens of a text on which longest match differs from the merges.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> found = Differences.of(gpt2(), "Nobody overwrites unbelievable files")
+        >>> [word.text for word in found.words], found.n_pretokens
+        ([' overwrites'], 4)
+        """
+        by_rank, longest = _hash_map(tokenizer), LongestMatch(tokenizer)
+        counts = Counter(_words(tokenizer, text))
+        found: list[DifferingWord] = []
+        for word, count in counts.most_common():
+            runs = list(_runs(tokenizer, word))
+            ids = [id for run in runs for id in by_rank(run)]
+            greedy = [id for run in runs for id in longest.encode(run)]
+            if ids != greedy:
+                found.append(DifferingWord(word, count, tuple(ids), tuple(greedy)))
+        return cls(tuple(found), counts.total())
+
     @property
     def n_differing(self) -> int:
         """The number of pre-tokens that are cut differently, with repeats."""
@@ -389,26 +409,6 @@ def expected_ids(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
         return ids
 
     return encode
-
-
-def differences(tokenizer: Tokenizer, text: str) -> Differences:
-    """Find the pre-tokens of a text on which longest match differs from the merges.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> found = differences(gpt2(), "Nobody overwrites unbelievable files")
-    >>> [word.text for word in found.words], found.n_pretokens
-    ([' overwrites'], 4)
-    """
-    by_rank, longest = _hash_map(tokenizer), LongestMatch(tokenizer)
-    counts = Counter(_words(tokenizer, text))
-    found: list[DifferingWord] = []
-    for word, count in counts.most_common():
-        runs = list(_runs(tokenizer, word))
-        ids = [id for run in runs for id in by_rank(run)]
-        greedy = [id for run in runs for id in longest.encode(run)]
-        if ids != greedy:
-            found.append(DifferingWord(word, count, tuple(ids), tuple(greedy)))
-    return Differences(tuple(found), counts.total())
 
 
 def _by_words(tokenizer: Tokenizer, encode_word: WordEncoder) -> Callable[[str], list[int]]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bpe_core.comparison import cut_terms, terms_by_loss
+from bpe_core.comparison import Terms
 from bpe_core.comparison.cuts import MAX_TERMS
 from bpe_core.corpus import parallel_texts
 from bpe_core.tokenizer import gpt2
@@ -34,8 +34,8 @@ def test_the_sample_is_cut_by_all_and_sorted_by_the_loss_of_your_tokenizer(
     app = open_app("compare", part="Terms and cost")
     terms = FIRST_TERMS.split("\n")
     own = load_run(SAMPLE_RUN_ID).run.tokenizer
-    cuts = [[cut.in_text for cut in cut_terms(terms, encoder)] for encoder in (own, gpt2())]
-    found = terms_by_loss(terms, cuts)
+    cuts = [[cut.in_text for cut in Terms(tuple(terms)).cut(encoder)] for encoder in (own, gpt2())]
+    found = Terms(tuple(terms)).by_loss(cuts)
     rows = table(app)["rows"]
     assert [row[0] for row in rows] == [each.term for each in found]
     assert [[cell[0] for cell in row[2]] for row in rows] == [
@@ -62,10 +62,10 @@ def test_an_own_list_comes_from_the_address_and_is_shown_as_text(open_app: OpenA
 def test_the_terms_can_be_encoded_alone_and_sorted_by_another_loss(open_app: OpenApp) -> None:
     app = open_app("compare", terms="hugging\nthe", terms_form="Alone", terms_of="GPT-2")
     cuts = [
-        [cut.alone for cut in cut_terms(["hugging", "the"], encoder)]
+        [cut.alone for cut in Terms(("hugging", "the")).cut(encoder)]
         for encoder in (load_run(SAMPLE_RUN_ID).run.tokenizer, gpt2())
     ]
-    found = terms_by_loss(["hugging", "the"], cuts, chosen=1)
+    found = Terms(("hugging", "the")).by_loss(cuts, chosen=1)
     assert [row[0] for row in table(app)["rows"]] == [each.term for each in found]
     by_term = {row[0]: row[2][1][3] for row in table(app)["rows"]}
     assert by_term["hugging"] == gpt2().encode("hugging")

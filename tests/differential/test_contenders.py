@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
-from bpe_core.lab import differences
+from bpe_core.lab import Differences
 from bpe_core.lab.measurements import (
     ENCODERS,
     LongestMatch,
@@ -92,7 +92,7 @@ def test_longest_match_takes_the_longest_token_at_each_position(
 
 
 def test_every_word_on_which_longest_match_differs_is_found() -> None:
-    found = differences(bpe.gpt2(), TEXT + " overwrites")
+    found = Differences.of(bpe.gpt2(), TEXT + " overwrites")
     words = bpe.gpt2().pretokenizer.split(TEXT + " overwrites")
     assert found.n_pretokens == len(words)
     first = found.words[0]

@@ -9,11 +9,11 @@ import pytest
 import bpe_core as bpe
 from bpe_core.lab import (
     ContenderTime,
+    Differences,
     GrowthPoint,
     LabOrder,
     LabProgress,
     Results,
-    differences,
 )
 from bpe_core.lab.measurements import (
     ENCODERS,
@@ -245,7 +245,7 @@ def test_dropped_trainers_have_no_figure() -> None:
 
 @pytest.mark.slow
 def test_words_that_longest_match_cuts_differently_are_shown_with_both_cuts() -> None:
-    found = differences(gpt2(), "He overwrites it. overwrites")
+    found = Differences.of(gpt2(), "He overwrites it. overwrites")
     (row,) = sections.differing_rows(found, gpt2())
     assert row.label == "2×"
     assert [[tile.token for tile in cell.tiles] for cell in row.cells] == [

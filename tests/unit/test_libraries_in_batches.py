@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.comparison import cut_terms
+from bpe_core.comparison import Terms
 from bpe_core.corpus import parallel_texts
 from bpe_core.formats import LibraryEncoder
 from bpe_core.formats.running.run_by_library import SentencePieceTokenizer, TiktokenTokenizer
@@ -175,7 +175,7 @@ def test_terms_are_cut_in_one_batch_as_one_by_one(
 ) -> None:
     tokenizer = encoder(name)
     terms = ["the", "漢字 😀", "naïve", *SENTENCES[:40]]
-    one_by_one = [cuts for term in terms for cuts in cut_terms([term], tokenizer)]
+    one_by_one = [cuts for term in terms for cuts in Terms((term,)).cut(tokenizer)]
     for term, cuts in zip(terms, one_by_one, strict=True):
         for text, cut in zip((f" {term}", term), cuts, strict=True):
             segments = tokenizer.segments(text)
@@ -189,7 +189,7 @@ def test_terms_are_cut_in_one_batch_as_one_by_one(
         return place(texts)
 
     monkeypatch.setattr(type(tokenizer), "place_tokens", noted)
-    assert list(cut_terms(terms, tokenizer)) == one_by_one
+    assert list(Terms(tuple(terms)).cut(tokenizer)) == one_by_one
     assert sizes == [2 * len(terms)]
 
 

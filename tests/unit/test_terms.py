@@ -12,11 +12,8 @@ from hypothesis import strategies as st
 import bpe_core as bpe
 from bpe_core.comparison import (
     TermCut,
-    cut_terms,
-    read_terms,
-    terms_by_loss,
 )
-from bpe_core.comparison.cuts import MAX_TERM_LENGTH, MAX_TERMS, TermList
+from bpe_core.comparison.cuts import MAX_TERM_LENGTH, MAX_TERMS, Terms
 from bpe_core.corpus import load_sample
 from tests import foreign_models as models
 from tests.foreign_models import library_encoder
@@ -51,27 +48,27 @@ def unspelled() -> TermCut:
 
 
 def test_lines_are_terms_whatever_ends_them() -> None:
-    assert read_terms("a\nb\r\nc\rd").terms == ("a", "b", "c", "d")
+    assert Terms.read("a\nb\r\nc\rd").terms == ("a", "b", "c", "d")
     # Python treats these as white space, but they do not end a line of a list.
-    assert read_terms("a\u2028b\x0bc").terms == ("a\u2028b\x0bc",)
+    assert Terms.read("a\u2028b\x0bc").terms == ("a\u2028b\x0bc",)
 
 
 def test_blank_lines_and_white_space_around_terms_are_ignored() -> None:
-    assert read_terms("") == TermList(())
-    assert read_terms(" \n\t\n\u3000hug\u00a0\n") == TermList(("hug",))
+    assert Terms.read("") == Terms(())
+    assert Terms.read(" \n\t\n\u3000hug\u00a0\n") == Terms(("hug",))
 
 
 def test_what_is_left_out_is_counted_by_reason() -> None:
     longest = "x" * MAX_TERM_LENGTH
     lines = [longest, longest + "y", "hug", "hug", "Hug", "\ud800"]
-    found = read_terms("\n".join(lines))
+    found = Terms.read("\n".join(lines))
     assert found.terms == (longest, "hug", "Hug")
     assert found[1:] == (1, 1, 1, 0)
 
 
 def test_a_long_list_is_cut_after_its_first_terms() -> None:
     lines = [str(number) for number in range(MAX_TERMS + 5)]
-    found = read_terms("\n".join([*lines, *lines]))
+    found = Terms.read("\n".join([*lines, *lines]))
     assert found.terms == tuple(lines[:MAX_TERMS])
     assert found.n_beyond == 5
     assert found.n_repeated == len(lines)
@@ -80,7 +77,7 @@ def test_a_long_list_is_cut_after_its_first_terms() -> None:
 @pytest.mark.parametrize("encoder", [OWN, bpe.gpt2()], ids=["own", "gpt2"])
 def test_cuts_are_what_the_tokenizer_encodes(encoder: object) -> None:
     tokenizer = OWN if encoder is OWN else bpe.gpt2()
-    for term, cuts in zip(HARD, cut_terms(HARD, tokenizer), strict=True):
+    for term, cuts in zip(HARD, Terms(tuple(HARD)).cut(tokenizer), strict=True):
         for cut, text in ((cuts.in_text, f" {term}"), (cuts.alone, term)):
             assert list(cut.ids) == tokenizer.encode(text)
             assert [tokenizer.vocab[id_] for id_ in tokenizer.encode(text)] == list(cut.parts)
@@ -90,7 +87,7 @@ def test_cuts_are_what_the_tokenizer_encodes(encoder: object) -> None:
 
 
 def test_one_token_is_one_token_of_the_whole_term() -> None:
-    [the, hugging] = cut_terms(["the", "hugging"], bpe.gpt2())
+    [the, hugging] = Terms(("the", "hugging")).cut(bpe.gpt2())
     assert (the.in_text.is_one_token, the.alone.is_one_token) == (True, True)
     assert (hugging.in_text.is_one_token, hugging.alone.is_one_token) == (True, False)
 
@@ -102,7 +99,7 @@ def test_text_that_means_unknown_is_not_spelled_but_dropped_white_space_is() -> 
         for id_, token in FOREIGN.vocab.items()
         if id_ not in FOREIGN.special_tokens.values() and token.isalpha() and len(token) > 2
     )
-    [known, unknown] = cut_terms([word, "漢字🤗"], FOREIGN)
+    [known, unknown] = Terms((word, "漢字🤗")).cut(FOREIGN)
     assert known.in_text.ids[0] is None
     assert known.in_text.is_one_token
     assert b"".join(known.in_text.parts) == f" {word}".encode()
@@ -114,7 +111,7 @@ def test_text_that_means_unknown_is_not_spelled_but_dropped_white_space_is() -> 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12))
 def test_the_parts_of_a_cut_are_its_text(term: str) -> None:
     for encoder in (OWN, bpe.gpt2(), FOREIGN):
-        [cuts] = cut_terms([term], encoder)
+        [cuts] = Terms((term,)).cut(encoder)
         assert b"".join(cuts.in_text.parts) == f" {term}".encode()
         assert b"".join(cuts.alone.parts) == term.encode()
 
@@ -122,7 +119,7 @@ def test_the_parts_of_a_cut_are_its_text(term: str) -> None:
 def test_terms_are_sorted_by_loss_and_then_by_code_points() -> None:
     own = [spelled(3), spelled(2), spelled(3), spelled(1), unspelled()]
     other = [spelled(1), spelled(2), spelled(1), spelled(4), spelled(2)]
-    found = terms_by_loss(["b", "c", "B", "d", "z"], [own, other])
+    found = Terms(("b", "c", "B", "d", "z")).by_loss([own, other])
     assert [(each.term, each.loss) for each in found] == [
         ("z", None),
         ("B", 2),
@@ -135,26 +132,26 @@ def test_terms_are_sorted_by_loss_and_then_by_code_points() -> None:
 
 def test_another_tokenizer_can_be_the_chosen_one() -> None:
     own, other = [spelled(3), spelled(1)], [spelled(1), spelled(4)]
-    found = terms_by_loss(["a", "b"], [own, other], chosen=1)
+    found = Terms(("a", "b")).by_loss([own, other], chosen=1)
     assert [(each.term, each.loss) for each in found] == [("b", 3), ("a", 0)]
 
 
 def test_a_tokenizer_that_cannot_spell_a_term_is_never_the_best() -> None:
-    [found] = terms_by_loss(["a"], [[spelled(3)], [unspelled()]])
+    [found] = Terms(("a",)).by_loss([[spelled(3)], [unspelled()]])
     assert found.loss == 0
-    [found] = terms_by_loss(["a"], [[unspelled()], [unspelled()]])
+    [found] = Terms(("a",)).by_loss([[unspelled()], [unspelled()]])
     assert (found.loss, found.fewest) == (None, None)
 
 
 @pytest.mark.parametrize("chosen", [-1, 2, True, 0.0])
 def test_a_wrong_index_raises(chosen: int) -> None:
     with pytest.raises((bpe.ArgumentTypeError, bpe.OutOfRangeError), match="from 0 to 1"):
-        terms_by_loss(["a"], [[spelled(1)], [spelled(1)]], chosen)
+        Terms(("a",)).by_loss([[spelled(1)], [spelled(1)]], chosen)
 
 
 def test_cuts_of_other_terms_raise() -> None:
     with pytest.raises(bpe.ConfigError, match="Expected 2 cuts by each, got 1"):
-        terms_by_loss(["a", "b"], [[spelled(1)]])
+        Terms(("a", "b")).by_loss([[spelled(1)]])
 
 
 # Terms in sentences, rows and CSV
@@ -166,15 +163,15 @@ TERMS = ["=cmd|' /C calc'!A0", "+1", "-1", "@x", "漢字", "the", 'say "hi", you
 
 
 def all_cuts() -> list[list]:
-    return [[cut.in_text for cut in cut_terms(TERMS, encoder)] for encoder in ENCODERS]
+    return [[cut.in_text for cut in Terms(tuple(TERMS)).cut(encoder)] for encoder in ENCODERS]
 
 
 def test_nothing_left_out_says_nothing() -> None:
-    assert not TermList(("hug",)).left_out
+    assert not Terms(("hug",)).left_out
 
 
 def test_each_reason_is_named_with_its_number() -> None:
-    found = TermList((), n_repeated=1, n_too_long=2, n_invalid=1, n_beyond=3_000)
+    found = Terms((), n_repeated=1, n_too_long=2, n_invalid=1, n_beyond=3_000)
     assert found.left_out == (
         "Left out: 1 line that repeats a term, 2 lines of more than 200 characters, 1 line that is "
         "not valid text, 3,000 terms after the first 2,000."
@@ -203,19 +200,19 @@ def test_many_tokenizers_are_summed_up() -> None:
 
 
 def test_rows_mark_the_fewest_unless_all_are_the_same() -> None:
-    found = terms_by_loss(TERMS, all_cuts())
+    found = Terms(tuple(TERMS)).by_loss(all_cuts())
     for row, each in zip(term_rows(found, ENCODERS), found, strict=True):
         assert row.term == each.term
         for cell, cut in zip(row.cells, each.cuts, strict=True):
             assert cell.count == (f"{cut.n_tokens:,}" if cut.is_spelled else "cannot spell")
             assert not cell.is_best or cut.n_tokens == each.fewest
-    same = terms_by_loss(TERMS, [all_cuts()[0], all_cuts()[0]])
+    same = Terms(tuple(TERMS)).by_loss([all_cuts()[0], all_cuts()[0]])
     assert not any(cell.is_best for row in term_rows(same, [OWN, OWN]) for cell in row.cells)
 
 
 def test_the_csv_holds_every_term_exactly_and_no_formula() -> None:
-    both_ways = [cut_terms(TERMS, encoder) for encoder in ENCODERS]
-    found = terms_by_loss(TERMS, all_cuts())
+    both_ways = [Terms(tuple(TERMS)).cut(encoder) for encoder in ENCODERS]
+    found = Terms(tuple(TERMS)).by_loss(all_cuts())
     by_term = dict(zip(TERMS, zip(*both_ways, strict=True), strict=True))
     data = terms_csv(NAMES, 0, found, by_term).decode("utf-8-sig")
     head, *lines = csv.reader(io.StringIO(data, newline=""), strict=True)
@@ -233,7 +230,7 @@ def test_the_csv_holds_every_term_exactly_and_no_formula() -> None:
 
 
 def test_a_cut_is_one_line() -> None:
-    [cut] = cut_terms(["hugging face"], bpe.gpt2())
+    [cut] = Terms(("hugging face",)).cut(bpe.gpt2())
     assert cut_label(cut.in_text) == "␣hugging | ␣face"
     assert cut_label(cut.alone) == "h | ug | ging | ␣face"
-    assert "\n" not in cut_label(cut_terms(read_terms("a\u2028b").terms, bpe.gpt2())[0].alone)
+    assert "\n" not in cut_label(Terms.read("a\u2028b").cut(bpe.gpt2())[0].alone)

@@ -16,7 +16,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bpe_core.adapting import list_new_ids
-from bpe_core.comparison import read_terms
+from bpe_core.comparison import Terms
 from bpe_core.trainers import TermCost
 from ui.adapt.result_parts import base_name, training_tokens
 from ui.components import FigureRow, TermCell, TermRow, draw_term_table, figure_table
@@ -65,7 +65,7 @@ def ask_for_terms(key: str, first: str) -> tuple[str, ...]:
         persist_state="session",
     )
     area_to_address(key, text or "", first=first, longest=_MAX_CHARACTERS)
-    listed = read_terms(text or "")
+    listed = Terms.read(text or "")
     if words := listed.left_out:
         st.warning(words)
     if listed.terms:

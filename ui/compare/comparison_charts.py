@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from bpe_core.comparison import TextPart, signed
+from bpe_core.comparison import TextPart
 from ui.compare.wording import figure_words
 from ui.look import (
     CURVE_WIDTH,
@@ -265,7 +265,7 @@ def part_dots(parts: Sequence[TextPart], *, theme: Theme) -> go.Figure:
             )
         words = f"{escaped(part.name)}: {label} tokens"
         interval = (
-            f", 95% interval {signed(part.low)} to {signed(part.high)}"
+            f", 95% interval {TextPart.signed(part.low)} to {TextPart.signed(part.high)}"
             if has_interval
             else ", too few units for an interval"
         )

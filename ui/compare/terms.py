@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from bpe_core.comparison import TermCut, TermCuts, TermLoss, cut_terms, read_terms, terms_by_loss
+from bpe_core.comparison import TermCut, TermCuts, TermLoss, Terms
 from bpe_core.corpus import Note, decode_text
 from bpe_core.errors import CorpusError
 from bpe_core.tokenizer import Encoder
@@ -57,7 +57,10 @@ _FORM_KEY, _LOSS_KEY = "terms_form", "terms_of"
 _MAX_ROWS = 500
 
 
-cut_terms_with = cached(spinner="Encoding the terms")(cut_terms)
+@cached(spinner="Encoding the terms")
+def cut_terms_with(terms: Sequence[str], encoder: Encoder) -> tuple[TermCuts, ...]:
+    """Return how a tokenizer cuts each term."""
+    return Terms(tuple(terms)).cut(encoder)
 
 
 def one_token_sentence(names: Sequence[str], cuts: Sequence[Sequence[TermCut]]) -> str:
@@ -201,7 +204,7 @@ def chosen_terms() -> TermChoice:
 
 def terms_record(choice: TermChoice, members: Sequence[Member]) -> dict[str, Any] | None:
     """Return the visitor's terms under all tokenizers; None for the sample or without any."""
-    terms = read_terms(choice.text).terms
+    terms = Terms.read(choice.text).terms
     if choice.text == FIRST_TERMS or not terms:
         return None
     cuts = [cut_terms_with(terms, member.encoder) for member in members]
@@ -238,7 +241,7 @@ def _sorted_terms(
     chosen = names.index(choice.loss_of) if choice.loss_of in names else 0
     is_alone = choice.form == ALONE
     shown = [[cut.alone if is_alone else cut.in_text for cut in of_one] for of_one in cuts]
-    return names, shown, terms_by_loss(terms, shown, chosen), chosen
+    return names, shown, Terms(tuple(terms)).by_loss(shown, chosen), chosen
 
 
 def terms_part(members: Sequence[Member]) -> None:
@@ -252,7 +255,7 @@ def terms_part(members: Sequence[Member]) -> None:
         text = own_text(FIRST_TERMS, _NAME)
         with room:
             _terms_field(text)
-        listed = read_terms(text)
+        listed = Terms.read(text)
         if words := listed.left_out:
             st.warning(words)
         choose_one("Encoded", list(FORMS), key=_FORM_KEY, shows_label=True, help=_FORMS_HELP)

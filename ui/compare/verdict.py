@@ -15,7 +15,6 @@ from bpe_core.comparison import (
     Division,
     TextPart,
     TokenSaving,
-    signed,
 )
 from bpe_core.corpus import Corpus, HeldOut
 from ui.compare.compared import NEEDS_WHOLE, ComparedText, compare_on, gain_on, unseen_on
@@ -242,7 +241,7 @@ def _with_figure(rival: Rival, part: TextPart, fair: bool) -> Rival:
         return replace(rival, figure="leaves text out")
     if is_equal(part):
         return replace(rival, figure=figure_words(part), percent=0.0)
-    rival = replace(rival, figure=signed(part.percent_fewer), percent=part.percent_fewer)
+    rival = replace(rival, figure=TextPart.signed(part.percent_fewer), percent=part.percent_fewer)
     if not part.has_interval:
         return rival
     return replace(rival, interval=interval_ends(part), low=part.low, high=part.high)

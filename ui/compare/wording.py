@@ -16,7 +16,6 @@ from bpe_core.comparison import (
     TextPart,
     TokenizerMetrics,
     TokenSaving,
-    signed,
 )
 from bpe_core.corpus import MIN_UNITS, WITHOUT_TYPE, HeldOut
 from ui.look import counted, plain_text, share_text
@@ -271,7 +270,7 @@ def _difference(own: TokenizerMetrics, theirs: TokenizerMetrics, noun: str = "")
     """Return how many fewer or more tokens, in percent, or in tokens if that would read 0.0%."""
     percent = 100 * (1 - own.n_tokens / theirs.n_tokens) if theirs.n_tokens else math.inf
     if abs(percent) >= _MIN_PERCENT and not math.isinf(percent):
-        return f"{signed(percent)}{noun}"
+        return f"{TextPart.signed(percent)}{noun}"
     n = abs(own.n_tokens - theirs.n_tokens)
     more = "more" if own.n_tokens > theirs.n_tokens else "fewer"
     return f"{n:,} {more} {'token' if n == 1 else 'tokens'}"
@@ -299,7 +298,7 @@ def interval_ends(part: TextPart) -> str:
     '2.0% more to 4.0% fewer'
     """
     if part.way == "unclear":
-        return f"{signed(part.low)} to {signed(part.high)}"
+        return f"{TextPart.signed(part.low)} to {TextPart.signed(part.high)}"
     low, high = sorted((abs(part.low), abs(part.high)))
     return f"{low:,.1f} to {high:,.1f}"
 
@@ -308,7 +307,7 @@ def folder_words(gain: TokenSaving, by_folder: TokenSaving) -> str:
     """Return what is different on folders that training never saw."""
     found = by_folder.whole
     interval = f" ({interval_ends(found)})" if found.has_interval else ""
-    words = f"On folders it has never seen: {signed(found.percent_fewer)}{interval}."
+    words = f"On folders it has never seen: {TextPart.signed(found.percent_fewer)}{interval}."
     if found.way != gain.whole.way:
         words += " It depends on how new your text will be."
     return words
@@ -331,7 +330,7 @@ def disagreement(gain: TokenSaving) -> str:
     for division in ("kind", "script", "type", "file"):
         if division in chosen and len(found) < _MAX_PARTS:
             part = chosen[division]
-            figure = signed(part.percent_fewer)
+            figure = TextPart.signed(part.percent_fewer)
             if not found:
                 figure = f"it needs {figure} tokens"
             if part.way == "unclear":
@@ -426,7 +425,7 @@ def figure_words(part: TextPart) -> str:
     if part.theirs and is_equal(part):
         return "as many"
     unsure = ", unsure" if part.way == "unclear" and part.low < part.high else ""
-    return f"{signed(part.percent_fewer)}{unsure}" if part.theirs else "–"
+    return f"{TextPart.signed(part.percent_fewer)}{unsure}" if part.theirs else "–"
 
 
 def _where(division: Division, name: str) -> str:

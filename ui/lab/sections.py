@@ -25,7 +25,6 @@ from bpe_core.lab import (
     LabOrder,
     LabProgress,
     Results,
-    differences,
 )
 from bpe_core.processes import Limits
 from bpe_core.tokenizer import Tokenizer
@@ -234,7 +233,7 @@ _FEW_TRAINED = (
     f"The first {LabOrder.SMALL_TRAINING_CHARACTERS:,} characters at most. “{_TRAINERS_BUTTON}” "
     "continues to the whole text."
 )
-_differences = cached(spinner="Comparing longest match with the merges")(differences)
+_differences = cached(spinner="Comparing longest match with the merges")(Differences.of)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from itertools import zip_longest
 import streamlit as st
 
 from bpe_core.corpus import load_sample, parse_word_counts
-from bpe_core.lab import differences
+from bpe_core.lab import Differences
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer import Trie, gpt2
 from bpe_core.trainers import count_words, split_symbols
@@ -280,7 +280,7 @@ def _attempt_rows(trie: Trie, symbols: list[int], learned: Walk) -> list[SymbolR
 def find_claims() -> tuple[Claim, ...]:
     """Check what the teaching module states about tries."""
     vocab = gpt2().vocab
-    overwrites = differences(gpt2(), " overwrites").words[0]
+    overwrites = Differences.of(gpt2(), " overwrites").words[0]
     by_merges, by_match = (
         " + ".join(parts.format_token(vocab[id]) for id in ids)
         for ids in (overwrites.ids, overwrites.longest_match_ids)
