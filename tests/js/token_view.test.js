@@ -319,6 +319,8 @@ suite("the facts about a token", () => {
     assert.equal(factsIn(special, "a").kind, "base symbol, made by no merge");
     assert.equal(factsIn(special, "a")["in this text"], "once");
     assert.equal(factsIn(marked, "</w>").kind, "end-of-word marker");
+    const about = [...long.tokens.about.values()].find(({ token }) => token === " the");
+    assert.equal(Object.fromEntries(listFacts(long.tokens, { ...about, rank: -1 })).kind, "found whole in the text, made by no merge");
   });
 
   test("exclude the end-of-word marker from the characters", () => {

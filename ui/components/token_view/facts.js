@@ -68,6 +68,7 @@ function describeOrigin(known, tokens) {
   if (known.special) return ["kind", "special token, never merged"];
   if (known.marker) return ["kind", "end-of-word marker"];
   if (tokens.nMerges === null) return ["kind", "token of another library, which doesn’t report how it was made"];
+  if (known.rank < 0 && [...known.token].length > 1) return ["kind", "found whole in the text, made by no merge"];
   if (known.rank < 0) return ["kind", "base symbol, made by no merge"];
   return ["made by merge", `${grouped(known.rank + 1)} of ${grouped(tokens.nMerges ?? 0)}`];
 }
