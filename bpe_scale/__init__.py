@@ -4,10 +4,10 @@ In: files of any size, by path or URL. Out: a file of counted words, or a folder
 ids that training loops read. The same input gives the same bytes, whatever the number of workers
 and however often the run was interrupted.
 
-Open `counting` first, the shorter of the two jobs. `sources` finds the files and divides them into
-stretches of text, `documents` reads a stretch, and `work` has this process or Dask work on the
-stretches that are not finished, and keeps what was made in a work folder. `encoding` is the other
-job: `shards` has its steps, and `encoded_folder` the formats of what it writes.
+Open `counting` first, the shorter of the two jobs. `stretches` divides the files that
+`bpe_core.corpus` finds into stretches of text, and reads one. `work` has this process or Dask work
+on the stretches that are not finished, and keeps what was made in a work folder. `encoding` is the
+other job: `shards` has its steps, and `encoded_folder` the formats of what it writes.
 
 This package is built on `bpe_core`. There only the command line imports it, and on first use the
 two functions `bpe_core.count_files` and `bpe_core.encode_corpus`.
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
         estimate_corpus,
         find_eos,
     )
-    from bpe_scale.sources import find_sources
     from bpe_scale.work import (
         DaskWorkers,
         Engine,

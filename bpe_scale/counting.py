@@ -35,8 +35,7 @@ from bpe_core.kernels import wait_for_kernels, worth_waiting_for
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode import AFTER_WORD
-from bpe_scale.documents import StretchReading
-from bpe_scale.sources import Stretch, key_for
+from bpe_scale.stretches import Stretch, StretchReading, key_for
 from bpe_scale.work import (
     Engine,
     Progress,

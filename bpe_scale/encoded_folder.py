@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.checks import counted, describe, is_a, several
-from bpe_core.corpus import ROWS_DESCRIBED, Location, listed, quoted
+from bpe_core.corpus import ROWS_DESCRIBED, DescribedFile, Location, listed, quoted
 from bpe_core.errors import (
     ArgumentTypeError,
     ConfigError,
@@ -28,7 +28,6 @@ from bpe_core.errors import (
 )
 from bpe_core.extras import import_arrow, needs_extra
 from bpe_core.formats import loads
-from bpe_scale.sources import DescribedFile
 from bpe_scale.work import Record, WorkFolder
 
 with needs_extra("tables", "Encoding a corpus"):

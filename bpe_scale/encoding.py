@@ -60,7 +60,7 @@ from bpe_scale.shards import (
     share_tokenizer,
     write_shard_files,
 )
-from bpe_scale.sources import Stretch, key_for
+from bpe_scale.stretches import Stretch, key_for
 from bpe_scale.work import (
     DividedSources,
     Engine,

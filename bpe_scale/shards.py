@@ -25,7 +25,6 @@ from bpe_core.formats import dumps, loads, open_plainest
 from bpe_core.kernels import wait_for_kernels, worth_waiting_for
 from bpe_core.pretokenizers import SCANNERS, Section, get_pretokenizer, sections
 from bpe_core.tokenizer import Encoded, Encoder, Tokenizer, find_own
-from bpe_scale.documents import StretchReading
 from bpe_scale.encoded_folder import (
     TOKENIZER_NAME,
     Format,
@@ -36,7 +35,7 @@ from bpe_scale.encoded_folder import (
     write_shard,
     writing_columns,
 )
-from bpe_scale.sources import Stretch, key_for
+from bpe_scale.stretches import Stretch, StretchReading, key_for
 from bpe_scale.work import Record, WorkFolder
 
 DOCUMENT: Final = np.dtype([("n_tokens", "<i8"), ("begins", "?"), ("is_held_out", "?")])

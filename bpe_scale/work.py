@@ -22,19 +22,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Generic, NamedTuple, Pro
 from uuid import uuid4
 
 from bpe_core.checks import check_choice, several
-from bpe_core.corpus import DecodingErrors, Location, Note, reasons
+from bpe_core.corpus import DecodingErrors, DescribedFile, Location, Note, SourceFile, reasons
 from bpe_core.errors import BpeError, ConfigError, CorpusError, UnsupportedFileError
 from bpe_core.extras import needs_extra
-from bpe_scale.sources import (
-    DescribedFile,
-    Source,
-    Stretch,
-    describe_or_skip,
-    divide_files,
-    find_sources,
-    key_for,
-    stretch_bytes_for,
-)
+from bpe_scale.stretches import Stretch, divide_files, key_for, stretch_bytes_for
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -416,7 +407,7 @@ def divide_sources(
     remedy = "give a list of paths or URLs"
     names: list[str] = [fspath(each) for each in several(sources, "sources", remedy)]
     check_choice("errors", errors, DecodingErrors, ConfigError)
-    found = [*_leave_out(find_sources(names), [Location(folder).full for folder in written_to])]
+    found = [*_leave_out(SourceFile.find(names), [Location(folder).full for folder in written_to])]
     if saved_in is not None:
         found = [_saved(source, saved_in) for source in found]
     files = [source for source in found if source.size]
@@ -440,7 +431,7 @@ def divide_sources(
     return DividedSources([*stretches], [*notes, *empty], described)
 
 
-def _saved(source: Source, folder: WorkFolder) -> Source:
+def _saved(source: SourceFile, folder: WorkFolder) -> SourceFile:
     """Return a source that can be read again, and whose size is known."""
     if not source.is_named or source.location.is_url:
         return source
@@ -461,7 +452,7 @@ def _saved(source: Source, folder: WorkFolder) -> Source:
     return source._replace(url=folder.path(name), size=size, version=digest.hexdigest())
 
 
-def _leave_out(sources: Iterable[Source], folders: Sequence[str]) -> Iterator[Source]:
+def _leave_out(sources: Iterable[SourceFile], folders: Sequence[str]) -> Iterator[SourceFile]:
     """Yield the sources that are not in folders; raise ConfigError if one of these was named."""
     for source in sources:
         # The URLs of unnamed files are full already, and there may be very many.
@@ -478,14 +469,14 @@ def _leave_out(sources: Iterable[Source], folders: Sequence[str]) -> Iterator[So
 
 
 def _describe_all(
-    files: Sequence[Source],
+    files: Sequence[SourceFile],
     text_column: str | None,
     errors: DecodingErrors,
     *,
     lists_columns: bool,
 ) -> list[DescribedFile | Note]:
     return [
-        describe_or_skip(source, text_column, errors, lists_columns=lists_columns)
+        source.describe_or_skip(text_column, errors, lists_columns=lists_columns)
         for source in files
     ]
 

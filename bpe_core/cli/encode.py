@@ -815,8 +815,9 @@ def _encode_chats(
     as_json: bool,
 ) -> None:
     """Write ids and masks of conversations into a folder of Parquet files, and report on them."""
+    from bpe_core.corpus import SourceFile
     from bpe_core.formats import open_encoder
-    from bpe_scale import encode_chats, find_sources
+    from bpe_scale import encode_chats
 
     context = click.get_current_context()
     options = {option.name or "": option.opts[0] for option in context.command.params}
@@ -845,7 +846,7 @@ def _encode_chats(
         "a JSON object", f"{out}/manifest.json", [*sources], force=force, makes_folder=True
     )
     files = [("standard input", "-")] if "-" in sources else []
-    for source in find_sources(name for name in sources if name != "-"):
+    for source in SourceFile.find(name for name in sources if name != "-"):
         if source.packing is not None:
             raise ConfigError(f"--chat reads JSON lines and Parquet. Unpack {source.name} first.")
         files.append((source.name, source.url))

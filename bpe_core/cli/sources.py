@@ -156,10 +156,10 @@ class Stretches:
 
     def find_texts(self) -> list[str]:
         """Return the paths and URLs of what is counted; files of counts are skipped."""
+        from bpe_core.corpus import SourceFile
         from bpe_core.formats import WrittenKind
-        from bpe_scale import find_sources
 
-        found = [source.url for source in find_sources(self.names)]
+        found = [source.url for source in SourceFile.find(self.names)]
         return [url for url in found if Location(url).is_url or kind_at(url) != WrittenKind.COUNTS]
 
     def count_in_stretches(
@@ -454,9 +454,9 @@ class Sources(Stretches):
 
         Hashing rows would mean reading them again.
         """
-        from bpe_scale import find_sources
+        from bpe_core.corpus import SourceFile
 
-        files = find_sources(self.names)
+        files = SourceFile.find(self.names)
         is_known = not self.workers.are_named and not any(
             Location(file.url).is_url
             or file.packing

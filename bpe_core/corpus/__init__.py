@@ -16,8 +16,8 @@ of which only figures are in memory. `urls` has `Location`, which opens files by
 
 `count` counts the distinct pre-tokens of a corpus in memory or on disk, in plain Python, or has
 `count_compiled` do it with kernels. `counts_file` keeps counts in Parquet files, and `word_row`
-arranges them for training. Pairs are not counted here: the trainers do that. `bpe_scale` counts
-more text than one machine holds.
+arranges them for training. Pairs are not counted here: the trainers do that. `source_files` finds
+and describes the files of a corpus too large for memory, which `bpe_scale` counts and encodes.
 """
 
 from typing import TYPE_CHECKING
@@ -26,14 +26,11 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.corpus.archives import Budget, open_packed
     from bpe_core.corpus.columns import (
         ROWS_DESCRIBED,
         TableColumns,
-        describe_row_columns,
         has_more_cells,
         has_more_values,
-        no_text_column,
         parse_value,
         percent,
         quoted,
@@ -73,19 +70,11 @@ if TYPE_CHECKING:
         write_tables,
     )
     from bpe_core.corpus.counts_process import is_counts_file, read_counts_in_process
-    from bpe_core.corpus.encoding_guess import JUDGED_BYTES, shown_encoding
     from bpe_core.corpus.file_kinds import (
         HELD_OUT_ENDING,
-        JSON_LINES,
         PARQUET_MARK,
-        TABLE_KINDS,
         TRAINED_ON_ENDING,
-        Packing,
-        detect_packing,
-        file_suffix,
-        is_plain_text,
         is_zip,
-        unpacked_name,
     )
     from bpe_core.corpus.held_out import (
         MIN_UNITS,
@@ -104,9 +93,7 @@ if TYPE_CHECKING:
         Source,
         Upload,
         expand_folder,
-        read_source,
         reasons,
-        skipped,
         source_bytes,
         source_size,
         tables_in,
@@ -120,19 +107,18 @@ if TYPE_CHECKING:
         read_in_process,
         worth_a_process,
     )
-    from bpe_core.corpus.rows import Row, are_json_lines, row_in, values_on
+    from bpe_core.corpus.rows import Row, row_in, values_on
     from bpe_core.corpus.sample_texts import ParallelText, load_sample, parallel_texts, samples
+    from bpe_core.corpus.source_files import DescribedFile, SourceFile
     from bpe_core.corpus.text_decoding import (
         DecodingErrors,
         decode_text,
         decoded,
         read_pieces,
-        refuse_controls,
-        refuse_other_kinds,
         whole_characters,
     )
     from bpe_core.corpus.trained_on import TrainedOn, hash_documents, hash_pieces, pack_hashes
-    from bpe_core.corpus.urls import FoundFile, Location
+    from bpe_core.corpus.urls import Location
     from bpe_core.corpus.word_counts import (
         MAX_COUNT,
         CountsSummary,

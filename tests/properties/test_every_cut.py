@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from bpe_core.corpus import count, count_corpus, stream_corpus, text_decoding
+from bpe_core.corpus import SourceFile, count, count_corpus, stream_corpus, text_decoding
 from bpe_core.corpus import count_compiled as compiled_counting
 from bpe_core.corpus.count_compiled import count_documents, count_sections
 from bpe_core.kernels import compile_kernels
@@ -22,7 +22,7 @@ from bpe_core.pretokenizers import SCANNERS, blocks, get_pretokenizer, sections
 from bpe_core.tokenizer import CompiledEncoder, compiled, shared_blocks
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode import class_runs, unicode_class
-from bpe_scale.sources import FilePart, Source, text_bounds
+from bpe_scale.stretches import FilePart, text_bounds
 from tests.cut_texts import ASCII_TEXT, BEFORE, ENDINGS, TEXT, word_tokenizer
 from tests.more_cases import first_of
 from tests.scanned import scan
@@ -202,7 +202,7 @@ def test_files_read_in_pieces_of_every_size_have_the_same_counts(
 def test_a_file_is_divided_between_machines_only_where_no_pretoken_changes(name: str) -> None:
     data = TEXT.encode()
     pretokenizer = get_pretokenizer(name)
-    source = Source("a.txt", "text", None, len(data), "")
+    source = SourceFile("a.txt", "text", None, len(data), "")
     cuts: set[int] = set()
     for near in range(1, len(data)):
         part = FilePart(source, "", near, len(data), len(data))

@@ -15,8 +15,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core import errors
-from bpe_core.corpus import Budget
-from bpe_core.corpus.archives import unpack
+from bpe_core.corpus.archives import Budget, unpack
 from bpe_core.formats.folder_files import unpacked
 
 gpt2 = bpe.gpt2()

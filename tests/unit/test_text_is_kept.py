@@ -25,7 +25,7 @@ from bpe_core.corpus import Note, ReadOptions, stream_corpus, tables_in
 from bpe_core.corpus.separated import SeparatedRows
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
 from bpe_scale import ThisProcess
-from bpe_scale.documents import StretchReading
+from bpe_scale.stretches import StretchReading
 from bpe_scale.work import divide_sources
 from tests.uploads import Upload
 from tests.zipping import make_zip
