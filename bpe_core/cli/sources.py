@@ -5,13 +5,11 @@ Text that one machine doesn't hold is counted in stretches, by workers that opti
 
 from __future__ import annotations
 
-import codecs
 import re
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -357,9 +355,9 @@ class Sources(Stretches):
         larger than memory is counted in stretches, unless text is held out. Documents that are also
         in a held-out file are left out.
         """
-        if self.counts is not None:
-            from bpe_core.corpus import read_counts
+        from bpe_core.corpus import TrainedOn, read_counts
 
+        if self.counts is not None:
             return OpenedText(read_counts(self.counts), None, lambda: None, can_hold_out=False)
         if self._are_counted:
             words = self.words_in_stretches(out, pretokenizer)
@@ -367,17 +365,20 @@ class Sources(Stretches):
         if self.held_out:
             whole = self.read()
             training, test = self._split(whole)
-            return OpenedText(training, test, lambda: _hash_documents(whole, test))
+            return OpenedText(training, test, lambda: TrainedOn.hash_texts(whole, test))
         if not self.held_out_files:
             text = self._read_or_stream()
-            return OpenedText(text, None, lambda: _hash_documents(text))
+            return OpenedText(text, None, lambda: TrainedOn.hash_texts(text))
         corpus = self.read()
         training, test = corpus.hold_out(self._read(self.held_out_files))
         if n := corpus.n_sources - training.n_sources:
             what = "1 document that is" if n == 1 else f"{n:,} documents that are"
             click.echo(f"Left out of the training text: {what} in the held-out text too.", err=True)
         return OpenedText(
-            training, test, lambda: _hash_documents(training), held_out_names=self.held_out_files
+            training,
+            test,
+            lambda: TrainedOn.hash_texts(training),
+            held_out_names=self.held_out_files,
         )
 
     def count(self, pretokenizer: str, out: str) -> tuple[WordCounts, OpenedText]:
@@ -454,7 +455,7 @@ class Sources(Stretches):
 
         Hashing rows would mean reading them again.
         """
-        from bpe_core.corpus import SourceFile
+        from bpe_core.corpus import SourceFile, TrainedOn
 
         files = SourceFile.find(self.names)
         is_known = not self.workers.are_named and not any(
@@ -464,7 +465,7 @@ class Sources(Stretches):
             or not Path(file.url).is_file()  # a pipe has been read
             for file in files
         )
-        return _hash_files(Path(file.url) for file in files) if is_known else None
+        return TrainedOn.hash_files(Path(file.url) for file in files) if is_known else None
 
     def _split(self, corpus: Corpus) -> tuple[Corpus, Corpus]:
         """Divide the text, and report on stderr what was held out."""
@@ -491,26 +492,6 @@ class OpenedText(NamedTuple):
     """Whether the command could hold out a part of its sources."""
     held_out_names: tuple[str, ...] = ()
     """The sources of held-out text of its own."""
-
-
-def _hash_documents(text: Corpus, held_out: Corpus | None = None) -> bytes | None:
-    """Return the hashes of documents, but for those that are held out whole."""
-    from bpe_core.corpus import hash_documents, pack_hashes
-
-    left_out = hash_documents(() if held_out is None else held_out.documents)
-    return pack_hashes({*hash_documents(text.documents)}.difference(left_out))
-
-
-def _hash_files(paths: Iterable[Path]) -> bytes:
-    """Return the hashes of text files, each of which is one document."""
-    from bpe_core.corpus import hash_pieces, pack_hashes
-
-    hashes: list[int] = []
-    for path in paths:
-        with Location(str(path)).reading() as file:
-            first = file.read(_PIECE).removeprefix(codecs.BOM_UTF8)
-            hashes.append(hash_pieces(chain([first], iter(lambda: file.read(_PIECE), b""))))
-    return pack_hashes(hashes)
 
 
 def takes_sources(*, held_out: bool = True, counted: bool = True) -> Option[Any]:

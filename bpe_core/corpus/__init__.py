@@ -117,7 +117,7 @@ if TYPE_CHECKING:
         read_pieces,
         whole_characters,
     )
-    from bpe_core.corpus.trained_on import TrainedOn, hash_documents, hash_pieces, pack_hashes
+    from bpe_core.corpus.trained_on import TrainedOn
     from bpe_core.corpus.urls import Location
     from bpe_core.corpus.word_counts import (
         MAX_COUNT,

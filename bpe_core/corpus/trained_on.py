@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import chain
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -13,10 +16,12 @@ import numpy as np
 from bpe_core.corpus.corpus import Corpus, in_pieces
 from bpe_core.corpus.filed_texts import FileTexts
 from bpe_core.corpus.held_out import Split, check_split_by
+from bpe_core.corpus.urls import Location
 from bpe_core.errors import FormatError
 
 _MAX_HASHES: Final = 1 << 16
 """Of more documents, only those with the smallest hashes are stored: at most 0.7 MB in base64."""
+_PIECE: Final = 1 << 20
 _HASH: Final = np.dtype("<u8")
 
 
@@ -35,6 +40,23 @@ class TrainedOn:
     documents: bytes | None = field(default=None, repr=False)
     """The hashes of the documents of which it saw at least a part, sorted, 8 bytes each; of many
     documents, the smallest ones. None if they are not known."""
+
+    @staticmethod
+    def hash_texts(text: Corpus, left_out: Corpus | None = None) -> bytes:
+        """Return `documents` for a text, but for documents that `left_out` has too."""
+        without = hash_documents(() if left_out is None else left_out.documents)
+        return pack_hashes({*hash_documents(text.documents)}.difference(without))
+
+    @staticmethod
+    def hash_files(paths: Iterable[Path]) -> bytes:
+        """Return `documents` for text files, each of which is one document."""
+        hashes: list[int] = []
+        for path in paths:
+            with Location(str(path)).reading() as file:
+                first = file.read(_PIECE).removeprefix(codecs.BOM_UTF8)
+                pieces = chain([first], iter(lambda: file.read(_PIECE), b""))
+                hashes.append(hash_pieces(pieces))
+        return pack_hashes(hashes)
 
     def share_of(self, corpus: Corpus) -> float | None:
         """Return the share of a text, by bytes, that is of documents that training saw.

@@ -39,62 +39,61 @@ class Kept(NamedTuple):
     """JSON values."""
     arrays: Mapping[str, NDArray[Any]]
 
+    @staticmethod
+    @cache
+    def hash_package() -> str:
+        """Return a hash of this package's sources: they decide which arrays are made, and how.
 
-@cache
-def hash_package() -> str:
-    """Return a hash of this package's sources: they decide which arrays are made, and how.
+        >>> len(Kept.hash_package())
+        64
+        """
+        digest = hashlib.sha256(sys.byteorder.encode())
+        for path in sorted(_PACKAGE.rglob("*.py")):
+            digest.update(str(path.relative_to(_PACKAGE)).encode() + b" " + path.read_bytes())
+        return digest.hexdigest()
 
-    >>> len(hash_package())
-    64
-    """
-    digest = hashlib.sha256(sys.byteorder.encode())
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        digest.update(str(path.relative_to(_PACKAGE)).encode() + b" " + path.read_bytes())
-    return digest.hexdigest()
+    @staticmethod
+    def find(key: str) -> Kept | None:
+        """Return what is kept under a key, or None. Writing to its arrays changes no file.
 
-
-def find_kept(key: str) -> Kept | None:
-    """Return what is kept under a key, or None. Writing to its arrays changes no file.
-
-    >>> find_kept("no such key") is None
-    True
-    """
-    folder = _folder()
-    if folder is None:
-        return None
-    try:
-        found = _read(folder / key)
-    except ARRAY_DAMAGE:
-        return None
-    with suppress(OSError):
-        os.utime(folder / key)
-    return found
-
-
-def can_keep() -> bool:
-    """Return whether there is a folder to keep arrays in; it is made if it is missing."""
-    folder = _folder(create=True)
-    return folder is not None and os.access(folder, os.W_OK)
-
-
-def keep(key: str, kept: Kept) -> None:
-    """Keep arrays under a key, if possible; other processes see all of them or none."""
-    with suppress(OSError):
-        folder = _folder(create=True)
+        >>> Kept.find("no such key") is None
+        True
+        """
+        folder = _folder()
         if folder is None:
-            return
-        # What a killed process left unfinished is deleted with the rest.
-        oldest_first = sorted(folder.iterdir(), key=os.path.getmtime)
-        for old in oldest_first[: 1 - MAX_KEPT]:
-            delete(old)
-        unfinished = folder / f"unfinished-{uuid4().hex}"
+            return None
         try:
-            unfinished.mkdir()
-            _write(kept, unfinished)
-            delete(folder / key)
-            move_whole(unfinished, folder / key)
-        finally:
-            delete(unfinished)
+            found = _read(folder / key)
+        except ARRAY_DAMAGE:
+            return None
+        with suppress(OSError):
+            os.utime(folder / key)
+        return found
+
+    @staticmethod
+    def is_possible() -> bool:
+        """Return whether there is a folder to keep arrays in; it is made if it is missing."""
+        folder = _folder(create=True)
+        return folder is not None and os.access(folder, os.W_OK)
+
+    def keep(self, key: str) -> None:
+        """Keep them under a key, if possible; other processes see all of them or none."""
+        with suppress(OSError):
+            folder = _folder(create=True)
+            if folder is None:
+                return
+            # What a killed process left unfinished is deleted with the rest.
+            oldest_first = sorted(folder.iterdir(), key=os.path.getmtime)
+            for old in oldest_first[: 1 - MAX_KEPT]:
+                delete(old)
+            unfinished = folder / f"unfinished-{uuid4().hex}"
+            try:
+                unfinished.mkdir()
+                _write(self, unfinished)
+                delete(folder / key)
+                move_whole(unfinished, folder / key)
+            finally:
+                delete(unfinished)
 
 
 def _folder(*, create: bool = False) -> Path | None:

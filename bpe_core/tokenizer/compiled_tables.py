@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.files import Kept, find_kept, hash_package, keep
+from bpe_core.files import Kept
 from bpe_core.kernels import (
     FIRST_SYMBOL,
     NARROW_ROW,
@@ -464,12 +464,12 @@ _GROUPS: Final[Mapping[str, Any]] = {
 
 def kept_tables(table: TokenTable, pretokenizer: str) -> EncoderTables:
     """Return the kernels' tables for a table with a name; a machine builds them once."""
-    made_from = f"{table.kept_as} {pretokenizer} {hash_package()}"
+    made_from = f"{table.kept_as} {pretokenizer} {Kept.hash_package()}"
     key = hashlib.sha256(made_from.encode()).hexdigest()
-    kept = find_kept(key)
+    kept = Kept.find(key)
     if kept is None:
         kept = Kept({}, pack_tables(build_tables(table, pretokenizer)))
-        keep(key, kept)
+        kept.keep(key)
     return unpack_tables(kept.arrays)
 
 

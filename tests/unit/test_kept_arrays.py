@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bpe_core.files import Kept, find_kept, keep, kept_arrays
+from bpe_core.files import Kept, kept_arrays
 
 KEPT = Kept(
     {"name": "hug", "none": None},
@@ -30,9 +30,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_arrays_come_back_as_they_were(folder: Path) -> None:
-    assert find_kept("a") is None
-    keep("a", KEPT)
-    found = find_kept("a")
+    assert Kept.find("a") is None
+    KEPT.keep("a")
+    found = Kept.find("a")
     assert found is not None
     assert found.facts == KEPT.facts
     assert list(found.arrays) == list(KEPT.arrays)
@@ -46,9 +46,9 @@ def test_arrays_come_back_as_they_were(folder: Path) -> None:
 
 
 def test_writing_to_an_array_changes_it_for_nobody_else(folder: Path) -> None:
-    keep("a", KEPT)
+    KEPT.keep("a")
     for _ in range(2):
-        found = find_kept("a")
+        found = Kept.find("a")
         assert found is not None
         assert found.arrays["ids"][3] == 3
         found.arrays["ids"][3] = 0
@@ -58,30 +58,30 @@ def test_nothing_is_kept_where_a_folder_has_no_known_owner(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(os, "geteuid")
-    keep("a", KEPT)
-    assert find_kept("a") is None
+    KEPT.keep("a")
+    assert Kept.find("a") is None
     assert not folder.exists()
 
 
 def test_files_that_are_damaged_or_missing_count_as_absent(folder: Path) -> None:
-    keep("a", KEPT)
+    KEPT.keep("a")
     whole = {file: file.read_bytes() for file in (folder / "a").iterdir()}
     assert len(whole) == len(KEPT.arrays) + 1
     for file, content in whole.items():
         for size in (0, 1, len(content) // 2, len(content) - 1):
             file.write_bytes(content[:size])
-            assert find_kept("a") is None, (file.name, size)
+            assert Kept.find("a") is None, (file.name, size)
         file.unlink()
-        assert find_kept("a") is None, file.name
-        keep("a", KEPT)
-        assert find_kept("a") is not None
+        assert Kept.find("a") is None, file.name
+        KEPT.keep("a")
+        assert Kept.find("a") is not None
         assert file.read_bytes() == content
 
 
 def test_objects_are_not_unpickled(folder: Path) -> None:
-    keep("a", KEPT)
+    KEPT.keep("a")
     np.save(folder / "a" / "ids.npy", np.array([{}]), allow_pickle=True)
-    assert find_kept("a") is None
+    assert Kept.find("a") is None
 
 
 def test_something_else_in_the_place_of_a_folder_is_replaced(folder: Path) -> None:
@@ -89,9 +89,9 @@ def test_something_else_in_the_place_of_a_folder_is_replaced(folder: Path) -> No
     os.mkfifo(folder / "a")
     (folder / "b").mkdir()
     for key in ("a", "b"):
-        assert find_kept(key) is None
-        keep(key, KEPT)
-        assert find_kept(key) is not None
+        assert Kept.find(key) is None
+        KEPT.keep(key)
+        assert Kept.find(key) is not None
     assert sorted(path.name for path in folder.iterdir()) == ["a", "b"]
 
 
@@ -101,30 +101,30 @@ def test_of_two_that_are_kept_at_once_one_stays(
     def other_first(unfinished: Path, place: Path) -> None:
         monkeypatch.undo()
         monkeypatch.setenv("XDG_CACHE_HOME", str(folder.parents[1]))
-        keep("a", KEPT)
+        KEPT.keep("a")
         kept_arrays.move_whole(unfinished, place)
 
     monkeypatch.setattr(kept_arrays, "move_whole", other_first)
-    keep("a", Kept({"name": "late"}, {}))
-    found = find_kept("a")
+    Kept({"name": "late"}, {}).keep("a")
+    found = Kept.find("a")
     assert found is not None
     assert found.facts == KEPT.facts
     assert [path.name for path in folder.iterdir()] == ["a"]
 
 
 def test_nothing_is_kept_where_others_may_write(folder: Path) -> None:
-    keep("a", KEPT)
+    KEPT.keep("a")
     folder.chmod(0o777)
-    assert find_kept("a") is None
-    keep("b", KEPT)
+    assert Kept.find("a") is None
+    KEPT.keep("b")
     assert len(list(folder.iterdir())) == 1
 
 
 def test_without_a_folder_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     for home in (os.devnull, "relative"):
         monkeypatch.setenv("XDG_CACHE_HOME", home)
-        keep("a", KEPT)
-        assert find_kept("a") is None
+        KEPT.keep("a")
+        assert Kept.find("a") is None
     assert not Path("relative").exists()
 
 
@@ -133,7 +133,7 @@ def test_a_full_disk_leaves_nothing_behind(folder: Path, monkeypatch: pytest.Mon
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(kept_arrays, "move_whole", full)
-    keep("a", KEPT)
+    KEPT.keep("a")
     assert list(folder.iterdir()) == []
 
 
@@ -142,10 +142,10 @@ def test_what_was_used_least_recently_is_deleted(
 ) -> None:
     monkeypatch.setattr(kept_arrays, "MAX_KEPT", 2)
     for key in ("a", "b"):
-        keep(key, KEPT)
+        KEPT.keep(key)
     (folder / "unfinished-1").mkdir()  # of a process that was killed
     for name, seconds in {"unfinished-1": 0, "b": 1_000, "a": 2_000}.items():
         os.utime(folder / name, (seconds, seconds))
-    assert find_kept("b") is not None  # used now
-    keep("c", KEPT)
+    assert Kept.find("b") is not None  # used now
+    KEPT.keep("c")
     assert {path.name for path in folder.iterdir()} == {"b", "c"}

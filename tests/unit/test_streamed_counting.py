@@ -8,13 +8,8 @@ from typing import get_args
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus import (
-    count_corpus,
-    count_pretokens,
-    hash_documents,
-    seen_symbols,
-    stream_corpus,
-)
+from bpe_core.corpus import count_corpus, count_pretokens, seen_symbols, stream_corpus
+from bpe_core.corpus.trained_on import hash_documents
 from bpe_core.kernels import compile_kernels
 from bpe_core.types import Base
 from tests.new_process import run_python

@@ -16,11 +16,10 @@ from bpe_core.corpus import (
     HELD_OUT_ENDING,
     TRAINED_ON_ENDING,
     TrainedOn,
-    hash_documents,
     held_out_lines,
-    pack_hashes,
     trained_on,
 )
+from bpe_core.corpus.trained_on import hash_documents, pack_hashes
 from bpe_core.formats import find_note
 from tests.commands import run, succeed
 

@@ -18,7 +18,7 @@ from importlib import metadata
 from typing import Any, Final
 
 from bpe_core.chat import ChatTemplate
-from bpe_core.files import Kept, can_keep, find_kept, hash_package, keep
+from bpe_core.files import Kept
 from bpe_core.kernels import kernels_are_ready
 from bpe_core.pretokenizers import AddedToken, Spaces
 from bpe_core.tokenizer import (
@@ -49,19 +49,19 @@ def open_kept(
     if sum(map(len, files.values())) < MIN_BYTES:
         return open_first()
     key = _hash_all(purpose, files, pretokenizer)
-    kept = find_kept(key)
+    kept = Kept.find(key)
     if kept is not None:
         return _to_encoder(kept)
     opened = open_first()
     to_keep = _to_keep(opened)
     if to_keep is not None:
-        keep(key, to_keep)
+        to_keep.keep(key)
     return opened
 
 
 def _hash_all(purpose: str, files: Mapping[str, bytes], pretokenizer: str | None) -> str:
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-    from_it = [hash_package(), [*map(_version, _LIBRARIES)], kernels_are_ready()]
+    from_it = [Kept.hash_package(), [*map(_version, _LIBRARIES)], kernels_are_ready()]
     parts = [purpose, hashes, repr(pretokenizer), *from_it]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -80,7 +80,7 @@ def _to_keep(opened: NamedEncoder) -> Kept | None:
     of kernels are not built: that takes as long as opening the file.
     """
     tokenizer = find_own(opened)
-    if tokenizer is None or not can_store(tokenizer.table) or not can_keep():
+    if tokenizer is None or not can_store(tokenizer.table) or not Kept.is_possible():
         return None
     table, arrays = table_to_arrays(tokenizer.table)
     facts: dict[str, Any] = {
