@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 
-from bpe_core.corpus import ReadOptions, Source, TableColumns, tables_in
+from bpe_core.corpus import ReadOptions, Source, TableColumns
+from bpe_core.corpus.readers import tables_in
 
 
 class Upload(io.BytesIO):

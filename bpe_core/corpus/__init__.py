@@ -96,16 +96,12 @@ if TYPE_CHECKING:
         reasons,
         source_bytes,
         source_size,
-        tables_in,
     )
     from bpe_core.corpus.reading_process import (
         MAX_BYTES_IN_MEMORY,
-        describe_in_process,
+        Uploads,
         divide_in_process,
         open_large,
-        read_beginning_in_process,
-        read_in_process,
-        worth_a_process,
     )
     from bpe_core.corpus.rows import Row, row_in, values_on
     from bpe_core.corpus.sample_texts import ParallelText, load_sample, parallel_texts, samples

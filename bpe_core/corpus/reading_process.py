@@ -10,9 +10,10 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Final, TypeVar
 
 import regex
@@ -73,6 +74,96 @@ class Filed:
     by: str | None
     parts: _Parts
     """As the corpus is divided by `share` and `by`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uploads:
+    """Files in memory, which are read here, or in a process if they are large.
+
+    >>> import io
+    >>> class Upload(io.BytesIO):
+    ...     name = "hug.txt"
+    ...     size = 3
+    >>> uploads = Uploads([Upload(b"hug")])
+    >>> uploads.n_bytes, uploads.are_large
+    (3, False)
+    >>> uploads.read(held_out_share=0.0, on_progress=lambda share: None).documents
+    ('hug',)
+    """
+
+    files: Sequence[Upload]
+    choices: ReadOptions = field(default_factory=ReadOptions)
+    wait: Callable[[], AbstractContextManager[Path]] = lambda: nullcontext(Path(gettempdir()))
+    """Waits until a process may read; enters the folder that it may write to."""
+
+    @property
+    def n_bytes(self) -> int:
+        """Their size, as far as it is known without reading them."""
+        return sum(map(source_size, self.files))
+
+    @property
+    def are_large(self) -> bool:
+        """Whether a process reads them."""
+        return worth_a_process(self.files)
+
+    def read(
+        self,
+        *,
+        held_out_share: float,
+        held_out_by: str | None = None,
+        on_progress: Callable[[float], None],
+    ) -> Corpus:
+        """Read them into a corpus; of a large one, only figures are in memory.
+
+        Raises what `read_in_process` and `wait` raise, but for OSError.
+        """
+        return self._read(
+            lambda place: read_in_process(
+                self.files,
+                self.choices,
+                held_out_share=held_out_share,
+                held_out_by=held_out_by,
+                place=place,
+                on_progress=on_progress,
+            ),
+            lambda: self._read_here(on_progress),
+        )
+
+    def read_beginning(
+        self, max_characters: int, *, on_progress: Callable[[float], None]
+    ) -> tuple[Corpus, int]:
+        """Read them, of large ones only the beginning; return the number of characters of all.
+
+        The documents count as joined by a character. Raises what `read` raises.
+        """
+
+        def here() -> tuple[Corpus, int]:
+            corpus = self._read_here(on_progress)
+            return corpus, corpus.n_characters + max(0, len(corpus.documents) - 1)
+
+        return self._read(
+            lambda place: read_beginning_in_process(
+                self.files, self.choices, max_characters, place=place, on_progress=on_progress
+            ),
+            here,
+        )
+
+    def describe_tables(self, most: int) -> list[tuple[str, TableColumns]]:
+        """Describe tables as `tables_in` does. Raises what `read` raises."""
+        return self._read(
+            lambda place: describe_in_process(self.files, self.choices, most, place=place),
+            lambda: list(tables_in(self.files, self.choices, most)),
+        )
+
+    def _read_here(self, on_progress: Callable[[float], None]) -> Corpus:
+        return read_corpus(self.files, **self.choices._asdict(), on_progress=on_progress)
+
+    def _read(self, apart: Callable[[Path], _Answer], here: Callable[[], _Answer]) -> _Answer:
+        if self.are_large:
+            # The disk may be full or read-only.
+            with suppress(OSError), self.wait() as place:
+                return apart(place)
+        return here()
 
 
 def worth_a_process(uploads: Sequence[Upload]) -> bool:

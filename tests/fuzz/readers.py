@@ -19,7 +19,8 @@ import sentencepiece
 
 import bpe_core as bpe
 from bpe_core.adapting import shrink
-from bpe_core.corpus import ParallelText, ReadOptions, tables_in
+from bpe_core.corpus import ParallelText, ReadOptions
+from bpe_core.corpus.readers import tables_in
 from bpe_core.formats import adapted_files, dumps, loads
 from bpe_core.formats.opening.opening import open_files
 from bpe_core.types import Format

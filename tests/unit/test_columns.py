@@ -14,16 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bpe_core.corpus import (
-    ROWS_DESCRIBED,
-    ReadOptions,
-    TableColumns,
-    describe_in_process,
-    read_corpus,
-    tables_in,
-)
+from bpe_core.corpus import ROWS_DESCRIBED, ReadOptions, TableColumns, read_corpus
 from bpe_core.corpus.columns import Column
 from bpe_core.corpus.parquet import open_parquet
+from bpe_core.corpus.readers import tables_in
+from bpe_core.corpus.reading_process import describe_in_process
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
 from tests.uploads import Upload, describe_columns
 

@@ -15,7 +15,8 @@ from typing import cast
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus import ReadOptions, Upload, divide_in_process, read_in_process
+from bpe_core.corpus import ReadOptions, Upload, divide_in_process
+from bpe_core.corpus.reading_process import read_in_process
 from bpe_core.views import pack_ribbon, ribbon_text
 from tests.new_process import children_with, run_python
 from tests.waiting import MAX_WAIT_SECONDS, wait_until

@@ -18,7 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.corpus import Location, ReadOptions, read_corpus, tables_in
+from bpe_core.corpus import Location, ReadOptions, read_corpus
+from bpe_core.corpus.readers import tables_in
 from bpe_core.errors import (
     ConfigError,
     CorpusError,

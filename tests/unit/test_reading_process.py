@@ -21,16 +21,18 @@ from bpe_core.corpus import (
     MAX_BYTES_IN_MEMORY,
     ReadOptions,
     archives,
-    describe_in_process,
     divide_in_process,
     parquet_process,
-    read_beginning_in_process,
-    read_in_process,
     reading_process,
-    tables_in,
-    worth_a_process,
 )
 from bpe_core.corpus.corpus import Figures
+from bpe_core.corpus.readers import tables_in
+from bpe_core.corpus.reading_process import (
+    describe_in_process,
+    read_beginning_in_process,
+    read_in_process,
+    worth_a_process,
+)
 from bpe_core.processes import Limits, call, stream
 from tests.new_process import children_with
 from tests.uploads import Upload

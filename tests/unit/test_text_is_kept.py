@@ -21,7 +21,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.corpus import Note, ReadOptions, stream_corpus, tables_in
+from bpe_core.corpus import Note, ReadOptions, stream_corpus
+from bpe_core.corpus.readers import tables_in
 from bpe_core.corpus.separated import SeparatedRows
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
 from bpe_scale import ThisProcess

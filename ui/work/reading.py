@@ -8,9 +8,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import BoundedSemaphore
-from typing import Final, TypeVar
+from typing import Final
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -23,14 +24,8 @@ from bpe_core.corpus import (
     ReadOptions,
     TableColumns,
     Upload,
-    describe_in_process,
+    Uploads,
     group_notes,
-    read_beginning_in_process,
-    read_corpus,
-    read_in_process,
-    source_size,
-    tables_in,
-    worth_a_process,
 )
 from bpe_core.files import Store
 from ui.look import plain_markdown, size_text
@@ -41,7 +36,6 @@ _MAX_CONCURRENT: Final = 2
 """Each process may take gigabytes."""
 _SECONDS_BETWEEN_LOOKS: Final = 0.2
 _places: Final = BoundedSemaphore(_MAX_CONCURRENT)
-_Found = TypeVar("_Found")
 
 
 def read_files(
@@ -62,21 +56,9 @@ def read_files(
     `on_progress` and `on_wait` raise.
     """
     choices = ReadOptions(columns, encoding, errors, MAX_ARCHIVE_FILES, kept_column)
-
-    def apart(place: Path) -> Corpus:
-        return read_in_process(
-            files,
-            choices,
-            held_out_share=held_out_share,
-            held_out_by=held_out_by,
-            place=place,
-            on_progress=on_progress,
-        )
-
-    def here() -> Corpus:
-        return read_corpus(files, **choices._asdict(), on_progress=on_progress)
-
-    return _read(files, apart, here, on_wait)
+    return Uploads(files, choices, partial(_place, on_wait)).read(
+        held_out_share=held_out_share, held_out_by=held_out_by, on_progress=on_progress
+    )
 
 
 def read_beginning(
@@ -91,17 +73,8 @@ def read_beginning(
     The documents count as joined by a character. Raises what `read_files` raises.
     """
     choices = ReadOptions(max_archive_files=MAX_ARCHIVE_FILES)
-
-    def apart(place: Path) -> tuple[Corpus, int]:
-        return read_beginning_in_process(
-            files, choices, max_characters, place=place, on_progress=on_progress
-        )
-
-    def here() -> tuple[Corpus, int]:
-        corpus = read_corpus(files, **choices._asdict(), on_progress=on_progress)
-        return corpus, corpus.n_characters + max(0, len(corpus.documents) - 1)
-
-    return _read(files, apart, here, on_wait)
+    uploads = Uploads(files, choices, partial(_place, on_wait))
+    return uploads.read_beginning(max_characters, on_progress=on_progress)
 
 
 def describe_tables(
@@ -112,40 +85,18 @@ def describe_tables(
     errors: DecodingErrors = "strict",
     on_wait: Callable[[], object],
 ) -> list[tuple[str, TableColumns]]:
-    """Describe tables as `tables_in` does. Raises what `read_files` raises."""
+    """Describe tables as `Uploads.describe_tables` does. Raises what `read_files` raises."""
     choices = ReadOptions(None, encoding, errors, MAX_ARCHIVE_FILES)
-
-    def apart(place: Path) -> list[tuple[str, TableColumns]]:
-        return describe_in_process(files, choices, most, place=place)
-
-    def here() -> list[tuple[str, TableColumns]]:
-        return list(tables_in(files, choices, most))
-
-    return _read(files, apart, here, on_wait)
-
-
-def _read(
-    files: Sequence[Upload],
-    apart: Callable[[Path], _Found],
-    here: Callable[[], _Found],
-    on_wait: Callable[[], object],
-) -> _Found:
-    """Read in a child process if the files are large, otherwise here."""
-    if worth_a_process(files):
-        with _place(on_wait):
-            try:
-                return apart(Store().make())
-            except OSError:
-                pass  # the disk is full or read-only, so the files are read here
-    return here()
+    return Uploads(files, choices, partial(_place, on_wait)).describe_tables(most)
 
 
 @contextmanager
-def _place(on_wait: Callable[[], object]) -> Generator[None]:
+def _place(on_wait: Callable[[], object]) -> Generator[Path]:
+    """Wait for one of the few places for processes; yield the folder that one may write to."""
     while not _places.acquire(timeout=_SECONDS_BETWEEN_LOOKS):
         on_wait()
     try:
-        yield
+        yield Store().make()
     finally:
         _places.release()
 
@@ -187,14 +138,14 @@ class ReadingBar:
 
     def __init__(self, place: DeltaGenerator, files: Sequence[Upload]) -> None:
         self._place = place
-        self._files = files
-        self._megabytes = sum(map(source_size, files)) / 1e6
+        self._uploads = Uploads(files)
+        self._megabytes = self._uploads.n_bytes / 1e6
         self._started = self._drawn_at = time.monotonic()
         self._is_drawn = False
 
     def announce(self) -> None:
         """Show immediately what is read, if it is so much that a process reads it."""
-        if worth_a_process(self._files):
+        if self._uploads.are_large:
             self._draw(0.0, f"Reading {self._what()}, {size_text(self._megabytes * 1e6)}.")
 
     def wait(self) -> None:
@@ -229,5 +180,5 @@ class ReadingBar:
         self._place.progress(part, words)
 
     def _what(self) -> str:
-        names = [file.name for file in self._files]
+        names = [file.name for file in self._uploads.files]
         return plain_markdown(names[0] if len(names) == 1 else f"{len(names)} files", _MAX_NAME)
