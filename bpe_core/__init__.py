@@ -86,7 +86,15 @@ if TYPE_CHECKING:
     )
     from bpe_core.models import FittedRows, Undertrained, fit_rows, undertrained
     from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
-    from bpe_core.tokenizer import Encoder, Tokenizer, UnstableEnd, encode_by, gpt2, unstable_end
+    from bpe_core.tokenizer import (
+        Encoder,
+        Explanation,
+        Tokenizer,
+        UnstableEnd,
+        encode_by,
+        gpt2,
+        unstable_end,
+    )
     from bpe_core.trainers import (
         MergeTrace,
         PairCount,
@@ -99,7 +107,6 @@ if TYPE_CHECKING:
     )
     from bpe_core.types import (
         Characters,
-        Explanation,
         Merge,
         Segment,
         TrainingConfig,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from numbers import Real
@@ -13,7 +12,6 @@ from typing import (
     Literal,
     Self,
     TypedDict,
-    TypeGuard,
     TypeVar,
     cast,
 )
@@ -48,25 +46,6 @@ def read_only(array: NDArray[Number]) -> NDArray[Number]:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def is_array(value: object) -> TypeGuard[NDArray[Any]]:
-    """Return True for a NumPy array, without importing NumPy.
-
-    >>> is_array([1, 2])
-    False
-    """
-    numpy = sys.modules.get("numpy")  # where it isn't imported, there are no arrays
-    return numpy is not None and isinstance(value, numpy.ndarray)
-
-
-def _same(one: Any, other: Any) -> bool:
-    # Only arrays: NumPy would drop the zero bytes at the end of words.
-    if is_array(one):
-        import numpy as np
-
-        return np.array_equal(one, other)
-    return bool(one == other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,36 +87,6 @@ class Segment:
     end: int
     byte_start: int
     byte_end: int
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainedMerge:
-    """One step of encoding a pre-token: the merge applied and the symbols after it."""
-
-    merge: Merge
-    symbols: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """The steps from one pre-token's base symbols to its tokens."""
-
-    start: int
-    """The pre-token's start in the text, in characters."""
-    text: str
-    symbols: tuple[int, ...]
-    """The ids of its base symbols."""
-    steps: tuple[ExplainedMerge, ...]
-    looked_up: int | None = None
-    """The id of the whole pre-token if it was looked up and merging would give other tokens; the
-    steps are then those that merging would take."""
-
-    @property
-    def ids(self) -> tuple[int, ...]:
-        """The ids of its tokens."""
-        if self.looked_up is not None:
-            return (self.looked_up,)
-        return self.steps[-1].symbols if self.steps else self.symbols
 
 
 class Immutable:
@@ -241,7 +190,9 @@ class PretokenCounts(Immutable):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PretokenCounts):
             return NotImplemented
-        return _same(self.counts, other.counts) and self.words == other.words
+        import numpy as np
+
+        return np.array_equal(self.counts, other.counts) and self.words == other.words
 
     def __reduce__(self) -> tuple[object, ...]:
         # Rebuilt when unpickled, because NumPy does not keep arrays read-only.

@@ -53,7 +53,13 @@ if TYPE_CHECKING:
         named,
         to_encoder,
     )
-    from bpe_core.tokenizer.rank_merging import explain_word, merge_in, merge_steps, merge_symbols
+    from bpe_core.tokenizer.rank_merging import (
+        Explanation,
+        explain_word,
+        merge_in,
+        merge_steps,
+        merge_symbols,
+    )
     from bpe_core.tokenizer.readings import (
         DROPOUT,
         MAX_PROMPT,

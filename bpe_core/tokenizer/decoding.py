@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import codecs
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeGuard, cast
 
 from bpe_core.checks import describe, is_whole, several
 from bpe_core.errors import ArgumentTypeError, InvalidTokenIdError, TokenizationError
 from bpe_core.tokenizer.encoding import Kernels
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.types import is_array
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +20,16 @@ if TYPE_CHECKING:
 
 OnInvalid = Literal["replace", "strict"]
 """At bytes that are not valid UTF-8: write U+FFFD, or raise an error."""
+
+
+def is_array(value: object) -> TypeGuard[NDArray[Any]]:
+    """Return True for a NumPy array, without importing NumPy.
+
+    >>> is_array([1, 2])
+    False
+    """
+    numpy = sys.modules.get("numpy")  # where it isn't imported, there are no arrays
+    return numpy is not None and isinstance(value, numpy.ndarray)
 
 
 def join_bytes(

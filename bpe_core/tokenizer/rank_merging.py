@@ -7,13 +7,13 @@ GPT-2's `bpe`, tiktoken and Hugging Face's tokenizers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from itertools import accumulate, pairwise
 from typing import Final
 
 from bpe_core.tokenizer.tables import TokenTable, event_steps
-from bpe_core.types import ExplainedMerge, Explanation, Pair
+from bpe_core.types import Merge, Pair
 
 _NO_RANK: Final = 1 << 60
 # Up to about this length, scanning is at least as fast. With GPT-2's merges, the distinct words of
@@ -155,6 +155,36 @@ def _scan(ids: list[int], ranks: Mapping[Pair, int], made: Sequence[int]) -> Ite
         if i < len(rank_at):
             rank_at[i] = ranks.get((ids[i], ids[i + 1]), _NO_RANK)
         yield rank
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedMerge:
+    """One step of encoding a pre-token: the merge applied and the symbols after it."""
+
+    merge: Merge
+    symbols: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The steps from one pre-token's base symbols to its tokens."""
+
+    start: int
+    """The pre-token's start in the text, in characters."""
+    text: str
+    symbols: tuple[int, ...]
+    """The ids of its base symbols."""
+    steps: tuple[ExplainedMerge, ...]
+    looked_up: int | None = None
+    """The id of the whole pre-token if it was looked up and merging would give other tokens; the
+    steps are then those that merging would take."""
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The ids of its tokens."""
+        if self.looked_up is not None:
+            return (self.looked_up,)
+        return self.steps[-1].symbols if self.steps else self.symbols
 
 
 def explain_pieces(word: str, start: int, table: TokenTable) -> Iterator[Explanation | None]:

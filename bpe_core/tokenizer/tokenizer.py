@@ -34,7 +34,7 @@ from bpe_core.pretokenizers import (
 )
 from bpe_core.tokenizer.decoding import DecodeStream, OnInvalid, decode_utf8, join_bytes
 from bpe_core.tokenizer.encoding import Kernels, OnUnknown, TextEncoder
-from bpe_core.tokenizer.rank_merging import explain_pieces
+from bpe_core.tokenizer.rank_merging import Explanation, explain_pieces
 from bpe_core.tokenizer.segments import (
     TokenColumns,
     align_segments,
@@ -45,7 +45,7 @@ from bpe_core.tokenizer.segments import (
 )
 from bpe_core.tokenizer.steps import Steps, find_plain_cut
 from bpe_core.tokenizer.tables import TokenTable
-from bpe_core.types import Base, Explanation, Format, Immutable, Merge, Segment, read_only
+from bpe_core.types import Base, Format, Immutable, Merge, Segment, read_only
 from bpe_core.unicode import META
 
 if TYPE_CHECKING:  # importing NumPy takes longer than encoding a short text does

@@ -178,8 +178,7 @@ def beside_plain(
     if plain.stop_reason == "cancelled":
         return run
     texts = (corpus_or_counts(measured[name]) for name in run.parity.languages)
-    watch = Watch(0, time.perf_counter(), None, None)
-    words = (count(text, config.pretokenizer, watch) for text in texts)  # as often as they weigh
+    words = (count(text, config.pretokenizer) for text in texts)  # as often as they weigh
     n_tokens = tuple(count_with_missing(plain.tokenizer, each) for each in words)
     return replace(run, parity=replace(run.parity, plain=n_tokens))
 

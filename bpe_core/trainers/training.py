@@ -525,7 +525,7 @@ def train_superwords(
 def count(
     corpus: Corpus | WordCounts,
     pretokenizer: str,
-    watch: Watch,
+    watch: Watch | None = None,
     *,
     lists_characters: bool = False,
     check: Callable[[str], object] | None = None,
@@ -535,9 +535,10 @@ def count(
     `lists_characters` and `check` are as in `count_corpus`. Raises `EmptyCorpusError` if the
     pre-tokenizer finds nothing.
 
-    >>> count(Corpus.from_text("hug hugs"), "gpt2", Watch(1, 0.0, None, None)).pretokens.words
+    >>> count(Corpus.from_text("hug hugs"), "gpt2").pretokens.words
     (b'hug', b' hugs')
     """
+    watch = watch or Watch(0, time.perf_counter(), None, None)
     if isinstance(corpus, WordCounts):
         counted = check_cut(corpus, pretokenizer)
     else:

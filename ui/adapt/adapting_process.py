@@ -6,7 +6,6 @@ This module imports nothing of the app that takes long to start.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +33,7 @@ from bpe_core.corpus import Corpus, WordCounts, load_sample, samples
 from bpe_core.formats import parse_term, term_to_dict
 from bpe_core.processes import Report
 from bpe_core.tokenizer import Tokenizer, extended
-from bpe_core.trainers import TermCost, Watch, count, count_with_missing
+from bpe_core.trainers import TermCost, count, count_with_missing
 from ui.storage import read_base, read_held_out
 from ui.work import Progress
 
@@ -347,5 +346,4 @@ def _texts(folder: Path, split: TextSplit, base: Tokenizer) -> tuple[WordCounts,
 
 
 def _counted(corpus: Corpus, base: Tokenizer) -> WordCounts:
-    watch = Watch(0, time.perf_counter(), None, None)
-    return count(corpus, base.pretokenizer.name, watch)
+    return count(corpus, base.pretokenizer.name)

@@ -12,12 +12,12 @@ from bpe_core.checks import times
 from bpe_core.errors import BpeError
 from bpe_core.tokenizer import (
     Encoder,
+    Explanation,
     Tokenizer,
     explain_word,
     gpt2,
 )
 from bpe_core.trainers import is_superword
-from bpe_core.types import Explanation
 from bpe_core.views import token_for_browser
 from bpe_core.vocabulary import SourceLines
 from bpe_core.vocabulary import token_origin as find_origin

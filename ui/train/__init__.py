@@ -19,8 +19,7 @@ if TYPE_CHECKING:
         form_changes,
         show_forms,
     )
-    from ui.train.presets import CUTS, DIVISIONS, MIN_FREQUENCY
+    from ui.train.presets import CUTS, DIVISIONS, FIRST_SIZE, MAX_SIZE, MIN_FREQUENCY
     from ui.train.result_card import show_heading, show_result
-    from ui.train.size_field import FIRST_SIZE, MAX_SIZE
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

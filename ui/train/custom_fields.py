@@ -14,8 +14,7 @@ from bpe_core.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
 from bpe_core.types import Characters, TrainingConfig
 from ui.look import counted, plain_markdown, token_label, tooltip
 from ui.shell import FieldLimits, whole_number, workspace
-from ui.train.presets import CONFIGS, LLAMA, MIN_FREQUENCY
-from ui.train.size_field import FIRST_SIZE, MAX_SIZE
+from ui.train.presets import CONFIGS, FIRST_SIZE, LLAMA, MAX_SIZE, MIN_FREQUENCY
 
 MIN_COVERAGE: Final = 0.001
 _MAX_NAMED = 8

@@ -41,17 +41,25 @@ from ui.shell import (
     workspace,
 )
 from ui.storage import SAMPLE_RUN_ID, StoredRun
-from ui.train import size_field
+from ui.train import presets
 from ui.train.custom_fields import custom_fields, custom_widgets
 from ui.train.cuts import show_best_cut, show_cuts
-from ui.train.presets import CONFIGS, CUSTOM, DIVISIONS, EXPLAINED, with_cut
-from ui.train.size_field import Start, early_stop_sentence, show_largest_size
+from ui.train.presets import (
+    CONFIGS,
+    CUSTOM,
+    DIVISIONS,
+    EXPLAINED,
+    Start,
+    early_stop_sentence,
+    show_largest_size,
+    with_cut,
+)
 
-FIRST_SETTINGS = replace(CONFIGS["GPT-2"], vocab_size=size_field.FIRST_SIZE)
+FIRST_SETTINGS = replace(CONFIGS["GPT-2"], vocab_size=presets.FIRST_SIZE)
 """The settings that a new visitor sees."""
 KEYS = "settings_"
 """The prefix of this form's widget keys."""
-FIRST: dict[str, str | float] = {"settings_preset": "GPT-2", **size_field.FIRST}
+FIRST: dict[str, str | float] = {"settings_preset": "GPT-2", **presets.FIRST}
 """The first values of the widgets that a new visitor sees."""
 
 
@@ -119,12 +127,12 @@ def choose_settings(
         )
     start = find_start(config, training)
     with sizes:
-        size = size_field.size_field(preset, start, heading)
+        size = presets.size_field(preset, start, heading)
 
     def write_size(found: LargestSize | None) -> None:
         if size is not None:
             removes = config.picky is not None
-            text = size_field.size_sentence(size, start, found, removes=removes)
+            text = presets.size_sentence(size, start, found, removes=removes)
             sentence.markdown(text, width="content", help=tooltip("Token", "Special token"))
 
     is_custom = preset == CUSTOM
@@ -167,7 +175,7 @@ def widget_values(config: TrainingConfig, start_total: int) -> dict[str, str | f
     fitting = [name for name, own in CONFIGS.items() if replace(own, vocab_size=size) == config]
     preset = fitting[0] if fitting else CUSTOM
     fields = {} if fitting else custom_widgets(config)
-    sizes = size_field.size_widgets(preset, size, start_total)
+    sizes = presets.size_widgets(preset, size, start_total)
     return {"settings_preset": preset, **fields, **sizes}
 
 
@@ -176,7 +184,7 @@ def _begin_custom_as_shown() -> None:
     shown = workspace.get(ShownSettings).config
     if workspace.widget_text("settings_preset") != CUSTOM or shown is None:
         return
-    sizes = size_field.size_widgets(CUSTOM, shown.vocab_size, 0)
+    sizes = presets.size_widgets(CUSTOM, shown.vocab_size, 0)
     workspace.set_widgets(custom_widgets(shown) | sizes)
 
 
@@ -326,7 +334,7 @@ def reset() -> None:
     close_own_files("held_file")
     workspace.forget_widgets(corpus_form.KEYS, KEYS)
     workspace.set_widgets(corpus_form.FIRST | FIRST)
-    workspace.forget(ReadUploads, Unread, size_field.ShownSize)
+    workspace.forget(ReadUploads, Unread, presets.ShownSize)
     for key in ("corpus_pasted", "corpus_words"):
         set_own_text("", key)
     workspace.update(CorpusForm, missing_corpus="")
