@@ -14,7 +14,7 @@ START = """
 import random
 from bpe_core.tokenizer.rank_merging import explain_word
 from bpe_core.corpus.corpus import Corpus
-from bpe_core.corpus import compiled as counting
+from bpe_core.corpus import count_compiled as counting
 from bpe_core.kernels import word_cache
 from bpe_core.pretokenizers.special_tokens import IsolatingPretokenizer
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer

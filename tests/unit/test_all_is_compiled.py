@@ -64,6 +64,8 @@ assert listed.shape == (20_000, 3)
 assert bits_per_byte(tokenizer, [text[:90_000]], [text[90_000:180_000]], max_entries=4_096).floor
 halves = {"a": [text[:90_000]], "b": [text[90_000:]]}
 train_parity(halves, TrainingConfig(300), window=5, hybrid_merges=9)
+train(Corpus.from_text(text[:50_000]), TrainingConfig(400, picky=0.9))
+train(Corpus.from_text(text[:50_000]), TrainingConfig(400, superwords_from=300))
 print(sorted({"numba", "llvmlite"} & set(sys.modules)))
 """
 
