@@ -221,18 +221,25 @@ class Characters:
     """True if 256 tokens for bytes, after the special tokens, spell the other characters."""
 
     def __post_init__(self) -> None:
-        if is_a(self.coverage, Real) and not is_a(self.coverage, bool):
-            object.__setattr__(self, "coverage", float(self.coverage))
-        check_coverage("coverage", self.coverage)
-        if not is_a(self.fallback, bool):
-            raise ArgumentTypeError(
-                f"fallback is {describe(self.fallback)}, in Characters. Use True or False."
-            )
-        if self.coverage < 1 and not self.fallback:
-            raise ConfigError(
-                f"coverage is {self.coverage}, but without fallback no token would spell the other "
-                f"characters. Use Characters(coverage={self.coverage}), or a coverage of 1."
-            )
+        coverage = _checked_coverage(self.coverage, self.fallback, "coverage", "fallback")
+        object.__setattr__(self, "coverage", coverage)
+
+
+def _checked_coverage(
+    coverage: Any, fallback: Any, coverage_name: str, fallback_name: str
+) -> float:
+    """Return the coverage as a float; errors use the names that the caller wrote."""
+    if is_a(coverage, Real) and not is_a(coverage, bool):
+        coverage = float(coverage)
+    check_coverage(coverage_name, coverage)
+    if not is_a(fallback, bool):
+        raise ArgumentTypeError(f"{fallback_name} is {describe(fallback)}. Use True or False.")
+    if coverage < 1 and not fallback:
+        raise ConfigError(
+            f"{coverage_name} is {coverage}, but without {fallback_name} no token would spell the "
+            f"other characters. Set {fallback_name}=True, or a coverage of 1."
+        )
+    return coverage
 
 
 def check_coverage(name: str, coverage: float, *, may_be_zero: bool = False) -> None:
@@ -417,16 +424,17 @@ def choose_alphabet(
     if base is None:
         base = "bytes" if alphabet in ("bytes", "seen", "full") else "characters"
     check_choice("base", base, Base, ConfigError)
-    changed = Characters(
-        own.coverage if character_coverage is None else cast("float", character_coverage),
-        own.fallback if byte_fallback is None else cast("bool", byte_fallback),
-    )
+    coverage = own.coverage if character_coverage is None else character_coverage
+    fallback = own.fallback if byte_fallback is None else byte_fallback
+    coverage = _checked_coverage(coverage, fallback, "character_coverage", "byte_fallback")
+    changed = Characters(coverage, cast("bool", fallback))
     if base == "characters":
         return changed if changed.fallback else "characters"
     if changed.fallback:
+        given = "byte_fallback" if byte_fallback else "alphabet=Characters()"
         raise ConfigError(
-            "An alphabet of bytes has no fallback for other characters. Use alphabet=Characters(), "
-            "with the pre-tokenizer metaspace or llama2."
+            f"{given} needs the pre-tokenizer metaspace or llama2, and base='characters', but the "
+            "base is 'bytes'. Set all three."
         )
     return "seen" if alphabet == "seen" else "bytes"
 

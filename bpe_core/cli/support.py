@@ -182,12 +182,17 @@ tokenizer_options: Option[Any] = add_all(
 
 _ARGUMENT: Final = re.compile(
     r"(?<![\w'\"“/\\.:-])(?P<name>[a-z_]+)"
-    r"(?:=(?P<value>'[\w-]+'|[0-9]+|True|None)(?![\w/\\])|(?![\w=/\\-]|\.\w))"
+    r"(?:=(?P<value>'[\w-]+'|[0-9]+|True|None|Characters\(\))(?![\w/\\])|(?![\w=/\\-]|\.\w))"
 )
 """An argument with its value, such as `end_of_word=None`, or a word that may name one.
 
 It is no part of a path, and not in quotes.
 """
+_ALPHABETS: Final = {
+    "alphabet='bytes'": "--base bytes --alphabet full",
+    "alphabet=Characters()": "--base characters --byte-fallback",
+}
+"""An alphabet is one argument in Python, and several options of a command."""
 
 _STATES = {"installed": "installed", "here": "downloaded", "missing": "not downloaded"}
 
@@ -246,6 +251,8 @@ class ErrorLineGroup(click.Group):
 
         def write(found: re.Match[str]) -> str:
             name, value = str(found["name"]), found["value"]
+            if found[0] in _ALPHABETS:
+                return _ALPHABETS[found[0]]
             if name not in options or (not value and not (names and name in own and "_" in name)):
                 return found[0]
             option, kind = options[name].opts[0], options[name].type

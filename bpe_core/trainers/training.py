@@ -97,7 +97,7 @@ def _check_stages(config: TrainingConfig) -> None:
             what = "an end-of-word marker" if marker else config.pretokenizer
             raise ConfigError(
                 f"Superwords hold the spaces between words, so they don't go together with {what}. "
-                "Use a pre-tokenizer that keeps spaces, such as gpt2, and no marker."
+                "Use a pre-tokenizer that keeps spaces, such as gpt2, and end_of_word=None."
             )
     for name in ("seeds", "vetoes"):
         texts = getattr(config, name)
@@ -177,7 +177,7 @@ def _check_alphabet(config: TrainingConfig) -> None:
     if (marker := config.end_of_word) is not None:
         raise ConfigError(
             f"alphabet=Characters() and an end-of-word marker, {marker!r:.60}, do not go together: "
-            "a space begins each word. Leave the marker out."
+            "a space begins each word. Use end_of_word=None."
         )
 
 
@@ -204,7 +204,7 @@ def _check_special_tokens(config: TrainingConfig) -> None:
             )
         if not marker:
             raise ConfigError(
-                "The end-of-word marker is empty. Use a text such as '</w>', or leave it out."
+                "The end-of-word marker is empty. Use a text such as '</w>', or end_of_word=None."
             )
         if marker in names:
             raise ConfigError(

@@ -507,6 +507,12 @@ def test_an_error_names_the_options_of_the_command(trained: Path) -> None:
     assert "Expected --vocab-size as a whole number" in error("train", text, "--vocab-size", "0")
     train = "train", text, "--vocab-size", "300"
     assert "Set --byte-fallback, or a" in error(*train, "--character-coverage", "0.9")
+    spaces = error(*train, "--pretokenizer", "metaspace")
+    assert "metaspace needs --base characters --byte-fallback." in spaces
+    marked = ("--base", "characters", "--byte-fallback", "--pretokenizer", "metaspace")
+    both = error(*train, *marked, "--end-of-word", "</w>")
+    assert both.startswith("Error: --base characters --byte-fallback and an end-of-word marker")
+    assert "Use no --end-of-word." in both
     ranks = error(*train, "--format", "tiktoken", "--end-of-word", "</w>")
     assert "or train with no --end-of-word." in ranks
     ranks = error(*train, "--format", "tiktoken", "--base", "characters")

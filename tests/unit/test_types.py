@@ -76,7 +76,7 @@ def test_an_alphabet_is_changed_by_older_settings_and_by_newer_ones() -> None:
     assert replace(llama, character_coverage=0.5).alphabet == bpe.Characters(coverage=0.5)
     assert replace(llama, alphabet="bytes").alphabet == "bytes"
     assert replace(llama, vocab_size=9).alphabet == llama.alphabet
-    with pytest.raises(bpe.ConfigError, match="An alphabet of bytes"):
+    with pytest.raises(bpe.ConfigError, match="the base is 'bytes'"):
         replace(llama, base="bytes")
 
 
