@@ -21,7 +21,7 @@ from bpe_core.pretokenizers.blocks import sections
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.token_parts import number_merges
 from bpe_core.pretokenizers.scanners import SCANNERS
-from bpe_core.trainers.compiled import learn_merges
+from bpe_core.trainers import compiled
 from bpe_core.corpus.word_row import Layout
 from bpe_core.pretokenizers.special_tokens import IsolatingPretokenizer
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
@@ -40,7 +40,7 @@ for rule in ("smallest-pair", "first-seen"):
     config = TrainingConfig(3_000, special_tokens=(), tie_break=rule, max_token_bytes=9)
     vocabulary = GrowingVocabulary(config, ())
     layout = Layout.of_symbols(pretokens, "bytes", vocabulary.base_ids)
-    assert len(learn_merges(layout, vocabulary, config, lambda *_: False).merges) > 2_000
+    assert len(compiled.learn_merges(layout, vocabulary, config, lambda *_: False).merges) > 2_000
 tokenizer = train(Corpus.from_text(text), TrainingConfig(3_000)).tokenizer
 of_characters = TrainingConfig(
     3_000, pretokenizer="metaspace", base="characters", byte_fallback=True, character_coverage=0.97
@@ -52,6 +52,7 @@ for name in names:
         ids = encoder.encode(text, n_threads)
         encoder.encode(text, n_threads, left_out=b"7")
         encoder.encode_batch([text, "", "a", "b" * 40_000], n_threads)
+    encoder.encode_words([text[:9_000].encode()])
     unaligned = np.frombuffer(b"?" + ids.tobytes(), np.int32, offset=1)
     for some in (ids, ids.tolist(), ids.astype(np.int64), ids[::2], unaligned):
         encoder.decode(some)
@@ -64,8 +65,9 @@ assert listed.shape == (20_000, 3)
 assert bits_per_byte(tokenizer, [text[:90_000]], [text[90_000:180_000]], max_entries=4_096).floor
 halves = {"a": [text[:90_000]], "b": [text[90_000:]]}
 train_parity(halves, TrainingConfig(300), window=5, hybrid_merges=9)
-train(Corpus.from_text(text[:50_000]), TrainingConfig(400, picky=0.9))
-train(Corpus.from_text(text[:50_000]), TrainingConfig(400, superwords_from=300))
+assert train(Corpus.from_text(text), TrainingConfig(400, picky=0.6)).tokenizer.table.removals
+compiled._MANY_PAIRS = 1  # as in a text with millions of them
+assert train(Corpus.from_text(text), TrainingConfig(400, superwords_from=300)).merges
 print(sorted({"numba", "llvmlite"} & set(sys.modules)))
 """
 
