@@ -60,9 +60,8 @@ def replace(
     {50255: [' token', 'izer'], 50256: [' token', 'izers']}
     """
     corpus = corpus_or_counts(corpus)
-    check_coverage(
-        "character_coverage", character_coverage, may_be_zero=True
-    )  # before the removals, which take long
+    # Before the removals, which take long.
+    check_coverage("character_coverage", character_coverage, may_be_zero=True)
     tried = checked_terms(terms)
     removals = removals_to_replace(
         tokenizer,

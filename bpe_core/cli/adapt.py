@@ -405,10 +405,11 @@ def _write(
     if opened.test is not None and opened.test.n_bytes:
         before, after = (count_with_missing(each, opened.test) for each in both)
         compared = compare(opened.test, [adapted.tokenizer, adapted.base])
-        whole, how_sure = compared.gain().whole, compared.interval_words
+        saving = compared.gain()
+        how_sure = compared.interval_words(saving)
         told += f" Held-out text takes {change_words(before, after)}"
         told += f"{how_sure.in_brackets}. {how_sure.method}" if before != after else "."
-        gain = {"n_base_tokens": before, "n_tokens": after, **describe_gain(whole)}
+        gain = {"n_base_tokens": before, "n_tokens": after, **describe_gain(saving.whole)}
         held_out = describe_held_out(opened.test, **gain, file=file)
     advice = [] if run is None else [f"{figures['advice']['on']}: {figures['advice']['sentence']}"]
     for line in (*advice, told, f"Written: {', '.join(map(str, written))}", *to_compare):

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from bpe_scale import CountingProgress, Engine
 
 
-_PIECE: Final = 1 << 20
 _MIN_LARGE_BYTES: Final = 64 << 20
 """Files of this many bytes in total are streamed, or their documents kept on disk."""
 

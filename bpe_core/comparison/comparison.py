@@ -189,19 +189,20 @@ class Comparison:
             )
         return compute_gain(self.blocks, self.by_block[first], self.by_block[second])
 
-    @property
-    def interval_words(self) -> IntervalWords:
-        """How sure the difference between the first two tokenizers is.
+    def interval_words(self, saving: TokenSaving) -> IntervalWords:
+        """Return how sure a saving is; `saving` is what `gain` returned.
 
         >>> from bpe_core.tokenizer import gpt2
         >>> texts = [f"the bare bytes {n}\\n" for n in range(20)]
-        >>> compare(texts, [gpt2(), gpt2().truncated(0)]).interval_words.interval
+        >>> found = compare(texts, [gpt2(), gpt2().truncated(0)])
+        >>> found.interval_words(found.gain()).interval
         '95% interval 71.0–71.8%'
-        >>> compare("the bare bytes", [gpt2(), gpt2().truncated(0)]).interval_words.method
+        >>> found = compare("the bare bytes", [gpt2(), gpt2().truncated(0)])
+        >>> found.interval_words(found.gain()).method
         'No interval: it takes 20 documents, and there is 1.'
         """
         method = "" if self.blocks is None else self.blocks.method
-        return IntervalWords(self.gain().whole.interval_words, method)
+        return IntervalWords(saving.whole.interval_words, method)
 
     @property
     def trained_on_words(self) -> list[str]:
@@ -276,7 +277,8 @@ class IntervalWords(NamedTuple):
     @classmethod
     def measure(cls, corpus: Corpus, own: Encoder, theirs: Encoder) -> IntervalWords:
         """Measure how sure the difference between two tokenizers is on a text."""
-        return compare(corpus, [own, theirs]).interval_words
+        compared = compare(corpus, [own, theirs])
+        return compared.interval_words(compared.gain())
 
     @property
     def in_brackets(self) -> str:

@@ -655,20 +655,3 @@ def _draws(strata: NDArray[np.int64], n_resamples: int) -> NDArray[np.float64]:
         times = np.bincount(drawn.ravel(), minlength=n_resamples * n)
         weights[:, members] = times.reshape(n_resamples, n) * (n / max(n - 1, 1))
     return weights
-
-
-class IntervalWords(NamedTuple):
-    """How sure it is that one tokenizer needs fewer tokens than another, or more.
-
-    Both are empty if it was not measured.
-    """
-
-    interval: str = ""
-    """As in `TextPart.interval_words`."""
-    method: str = ""
-    """As in `Blocks.method`."""
-
-    @property
-    def in_brackets(self) -> str:
-        """The interval in brackets after a space; empty without one."""
-        return f" ({self.interval})" if self.interval else ""

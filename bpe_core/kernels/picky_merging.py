@@ -492,7 +492,6 @@ def run_picky(row, tokens, index, log, scratch, first_seen, longest, least, voca
         tokens.uses[left] -= n_joined
         tokens.uses[right] -= n_joined
         tokens.uses[new] += n_joined
-        index.counts[pair] = 0
         _settle_counts(row, index, scratch, first_seen)
         log.saved[rank] = n_joined
         for side in range(2 if left != right else 1):
