@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Locator, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 import bpe_core as bpe
-from tests.browser.helpers import go_to_address
+from tests.browser.helpers import assert_fits, go_to_address, open_page
+from tests.browser.serving import new_context
 from tests.browser.test_accessibility import broken_rules
 from tests.oracles import opened_by_name
 from ui.components import story_data
@@ -19,6 +20,7 @@ VISITORS = {
     "ที่นี่มีที่จอดรถที่ดีที่สุด": "th",
     "بِسْمِ اللَّهِ الرَّحْمَٰنِ، بِسْمِ اللَّهِ": "ar",
     "我的名字，我的家，我的村庄！": "zh",
+    "İki ılık ışık, İzmir’de ılık bir kış: IŞIK, ışık, ILIK, ılık": "tr",
     "👩\u200d👩\u200d👧 <b>hugs</b>, 🧩🧩 hugs, hugs": "",
 }
 TITLES = (
@@ -57,6 +59,7 @@ HAVE_CHANGED = """(ids) => {
   const scenes = globalThis.changes.flatMap((change) => change.scenes);
   return ids.every((id) => scenes.includes(id));
 }"""
+ZOOMED: ViewportSize = {"width": 720, "height": 450}  # a window of 1440 by 900 at 200 %
 PHONE: ViewportSize = {"width": 390, "height": 844}
 TALL: ViewportSize = {"width": 1440, "height": 5000}
 
@@ -286,3 +289,49 @@ def test_the_scenes_are_accessible_and_fit_a_phone(still_tab: Page) -> None:
     main = still_tab.get_by_test_id("stMain")
     assert main.evaluate("(main) => main.scrollWidth - main.clientWidth") == 0
     assert broken_rules(still_tab) == []
+
+
+@pytest.mark.parametrize(("viewport", "has_touch"), [(ZOOMED, False), (PHONE, True)])
+def test_each_scene_answers_to_mouse_and_touch_while_it_moves(
+    browser: Browser, app_url: str, viewport: ViewportSize, has_touch: bool
+) -> None:
+    context = new_context(browser, viewport=viewport, has_touch=has_touch, device_scale_factor=2)
+    page = context.new_page()
+    open_page(page, f"{app_url}/")
+
+    def press(part: Locator) -> None:
+        if has_touch:
+            part.tap()
+        else:
+            part.click()
+
+    for sentence in (next(iter(VISITORS)), "İki ılık ışık, İki ılık ışık"):
+        type_sentence(page, sentence)
+        cut = scene(page, "The text is cut first")
+        own = cut.get_by_role("listitem").filter(has_text="Your sentence")
+        expect(own.locator(".unseen-text")).to_contain_text(sentence)
+        for name, pretokenizer in CUTS.items():
+            press(cut.locator("label").filter(has_text=name))
+            expect(cut.get_by_role("radio", name=name)).to_be_checked()
+            n = tokens_after_ten_merges(sentence, pretokenizer)
+            expect(own.locator(".size b")).to_have_text(str(n))
+    merges = scene(page, "The list of merges is the tokenizer")
+    word = merges.get_by_role("textbox", name="A new word")
+    press(word)
+    word.fill("ışıklar")
+    expect(merges.get_by_role("status")).to_contain_text("tokens: ")
+    press(merges.get_by_role("button", name="Run again"))
+    expect(merges.locator(".end")).to_contain_text("tokens.")
+    far = scene(page, "How far to go")
+    slider = far.get_by_role("slider", name="Merges", exact=True)
+    expect(far.locator(".seen-tokens")).to_have_text("470")
+    if has_touch:
+        slider.tap(position={"x": 12, "y": 8})
+    else:
+        slider.click(position={"x": 12, "y": 8})
+    expect(far.locator(".how-large")).to_contain_text("Too small: ")
+    sees = scene(page, "What a model sees")
+    press(sees.locator("label").filter(has_text="Model sees"))
+    expect(sees.get_by_role("status")).to_contain_text("The model is given ")
+    assert_fits(page)
+    context.close()
