@@ -132,6 +132,13 @@ export class WordGrid {
     }
   }
 
+  /** Change tiles; a grid whose words move as their tiles change lets them slide.
+      @param {number} duration
+      @param {() => void} change */
+  follow(duration, change) {
+    change();
+  }
+
   /** Set a cell's symbols to those after `step` merges; return whether they differ from those drawn.
       @param {Cell} cell
       @param {number} step

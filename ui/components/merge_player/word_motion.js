@@ -27,7 +27,9 @@ export class WordMotion {
   gather(step, duration) {
     const changed = this.grid.cells.filter((cell) => this.grid.isStale(cell, step, true));
     const before = changed.map(tilePlaces);
-    for (const cell of changed) this.grid.fill(cell);
+    this.grid.follow(duration, () => {
+      for (const cell of changed) this.grid.fill(cell);
+    });
     const after = changed.map(tilePlaces);
     changed.forEach((cell, i) => {
       slideTiles(cell, before[i], after[i], duration, CLOSE_GAP);
@@ -50,8 +52,11 @@ export class WordMotion {
     const { run, longest } = this.grid;
     const cells = this.grid.cells.filter((cell) => cell.pairs.size);
     const before = cells.map((cell) => ({ places: tilePlaces(cell), pairs: pairPlaces(cell), symbols: cell.symbols }));
-    this.grid.draw(step + 1, { marked: false });
+    this.grid.follow(duration, () => this.grid.draw(step + 1, { marked: false }));
     const after = cells.map(tilePlaces);
+    // Read before anything is written, because each reading after a change lays out the page again.
+    const [any] = cells.flatMap(({ tiles }) => [...tiles.values()]);
+    const inset = any ? parseFloat(getComputedStyle(any).paddingLeft) + 1 : 0;
     if (step === 0) this.openBorders(duration);
     cells.forEach((cell, i) => {
       const { places, pairs, symbols } = before[i];
@@ -66,7 +71,7 @@ export class WordMotion {
         });
         // The halves of a word that is read from right to left stand the other way round.
         halves.sort((one, other) => one.place.x - other.place.x);
-        if (run && tile && made) fuseOne(run, cell, { tile, pair, made, halves, longest }, duration);
+        if (run && tile && made) fuseOne(run, cell, { tile, pair, made, halves, longest, inset }, duration);
       }
     });
   }
@@ -104,9 +109,9 @@ export class WordMotion {
 
 /** @param {Run} run
     @param {Cell} cell
-    @param {{ tile: HTMLElement, pair: Box, made: Box, halves: Half[], longest: number }} what
+    @param {{ tile: HTMLElement, pair: Box, made: Box, halves: Half[], longest: number, inset: number }} what
     @param {number} duration */
-function fuseOne(run, cell, { tile, pair, made, halves, longest }, duration) {
+function fuseOne(run, cell, { tile, pair, made, halves, longest, inset }, duration) {
   const timing = { duration, easing: SLIDE };
   const box = addPart(cell.box, "span", `fusing ${[...tile.classList].find((name) => name.startsWith("slot-")) ?? ""}`);
   box.style.cssText = `left: ${made.x}px; top: ${made.y}px; height: ${made.height}px; width: ${made.width}px; background: var(--fill)`;
@@ -115,7 +120,6 @@ function fuseOne(run, cell, { tile, pair, made, halves, longest }, duration) {
     [{ width: `${pair.width}px`, transform: from, backgroundColor: "var(--chosen-fill)" }, { transform: "none" }],
     timing,
   );
-  const inset = parseFloat(getComputedStyle(tile).paddingLeft) + 1;
   let textAt = inset;
   for (const { id, tile: half, place } of halves) {
     const offset = place.x - pair.x;

@@ -6,11 +6,12 @@ import { Race } from "../merge_player/race.js";
 import { raceAt } from "../merge_player/run.js";
 import { roomFor, spokenPair } from "../merge_player/token_names.js";
 import { bold, tileOfLength } from "../merge_player/tiles.js";
+import { WordMotion } from "../merge_player/word_motion.js";
 import { goToScene } from "../shared/carried.js";
 import { spokenToken } from "../shared/characters.js";
 import { addPart, find } from "../shared/elements.js";
 import { directionOfAll } from "../shared/word_tiles.js";
-import { SentenceMotion, SentenceWords } from "./sentence_words.js";
+import { SentenceWords } from "./sentence_words.js";
 import { endSentence, legend, lengthSentence, mergeSentence, wantsRepeating } from "./sentences.js";
 import { guessLabel, HINT, TIE_RULE, writeCards } from "./turn.js";
 
@@ -33,7 +34,7 @@ export class LoopView {
     /** @type {Turn | null} */
     this.turn = null;
     this.grid = new SentenceWords(find(root, ".words", HTMLElement));
-    this.motion = new SentenceMotion(this.grid);
+    this.motion = new WordMotion(this.grid);
     this.scrub = find(root, ".scrub", HTMLInputElement);
     this.play = find(root, "[data-act=play]", HTMLButtonElement);
     this.sentence = find(root, ".sentence", HTMLElement);

@@ -3,7 +3,6 @@
 
 import { SLIDE } from "../merge_player/sliding.js";
 import { newCell, WordGrid } from "../merge_player/word_grid.js";
-import { WordMotion } from "../merge_player/word_motion.js";
 import { addPart } from "../shared/elements.js";
 
 /** @import { Run } from "../merge_player/run.js" */
@@ -63,25 +62,5 @@ export class SentenceWords extends WordGrid {
       if (before[i] === after[i]) return;
       item.animate([{ transform: `translateX(${before[i] - after[i]}px)` }, { transform: "none" }], { duration, easing: SLIDE });
     });
-  }
-}
-
-export class SentenceMotion extends WordMotion {
-  /** @param {SentenceWords} words */
-  constructor(words) {
-    super(words);
-    this.words = words;
-  }
-
-  /** @param {number} step
-      @param {number} duration */
-  gather(step, duration) {
-    this.words.follow(duration, () => super.gather(step, duration));
-  }
-
-  /** @param {number} step
-      @param {number} duration */
-  fuse(step, duration) {
-    this.words.follow(duration, () => super.fuse(step, duration));
   }
 }
