@@ -7,7 +7,7 @@ import { unpack } from "../../ui/components/merge_player/run.js";
 import { normalizer, readTokenizerJson, unpackTokenizer } from "../../static_site/browser/engine/tokenizer_file.js";
 import { decodeBase64, engineInNode, fromEngine } from "./python.js";
 
-const { data, runs, large, tokenizers, normal_forms: normalForms, added } = fromEngine();
+const { data, runs, large, tokenizers, normal_forms: normalForms, added, listed } = fromEngine();
 const utf8 = new TextEncoder();
 
 const engine = await engineInNode(data);
@@ -142,6 +142,16 @@ test("tokens are found in any text as tokenizers finds them, before it is normal
   }
 });
 
+test("a list of every way to make a token, in any order, gives the ids that tokenizers gives", async () => {
+  for (const { json, texts, n_ways: nWays, n_merges: nMerges } of listed) {
+    const { handle } = await engine.open({ json });
+    for (const [text, ids] of texts) assert.deepEqual([...(await engine.encode(handle, text)).ids], ids, JSON.stringify(text));
+    const { packed } = await engine.show(handle, "Alice");
+    assert.ok(nMerges ? packed.table.n_merges === nMerges : packed.table.n_merges < 0.8 * nWays);
+    await engine.close(handle);
+  }
+});
+
 test("a run's own tokenizer encodes as its file does, and half a character is refused", async () => {
   const run = await engine.train({ ...large.options, documents: large.documents.map((text) => utf8.encode(text)) });
   const [own, opened] = await Promise.all([engine.open({ run }), engine.open({ json: large.json })]);
@@ -170,10 +180,11 @@ test("files that the kernels do not run exactly are refused with a sentence", as
     { added_tokens: [{ ...plain, single_word: true }] },
     { added_tokens: [{ ...plain, normalized: true }], normalizer: { type: "NFC" } },
     { added_tokens: [{ ...plain, content: "y", normalized: true }, plain] },
-  ]) await assert.rejects(changed(changes), /finds "x" in a way of its own/);
+    { added_tokens: [{ ...plain, content: "" }] },
+  ]) await assert.rejects(changed(changes), /finds "x?" in a way of its own/);
   await assert.rejects(model({ type: "Unigram" }), /Unigram/);
   await assert.rejects(model({ byte_fallback: true }), /byte_fallback/);
   await assert.rejects(model({ merges: [["zz", "q"]] }), /not in the vocabulary/);
-  await assert.rejects(model({ merges: [...described.model.merges].reverse() }), /comes before those/);
+  await assert.rejects(model({ merges: described.model.merges.slice(0, 20).concat([["Alice", "x"]]), vocab: { ...described.model.vocab, Alicex: 9_999 } }), /part that nothing makes/);
   await assert.rejects(model({ vocab: { ...described.model.vocab, A: undefined }, merges: [] }), /lacks some of the 256 bytes/);
 });

@@ -27,6 +27,7 @@ from bpe_core.views import (
     PlayedRun,
 )
 from static_site.engine_data import cut_names, engine_data, packed_tokenizer
+from tests.js.from_python import MARKUP, SCRIPTS
 from tests.js.from_site import all_texts
 from tests.oracles import TOKENIZERS
 
@@ -63,6 +64,7 @@ def main() -> None:
         ],
         "normal_forms": [_normalized(form, texts) for form in ("NFC", "NFD", "NFKC", "NFKD")],
         "added": [*_with_added()],
+        "listed": [*_every_way(drawn)],
     }
     json.dump(made, sys.stdout)
 
@@ -101,6 +103,35 @@ def _with_added() -> Iterator[dict[str, Any]]:
         other.add_special_tokens([AddedToken("<|end|>", normalized=False)])
         other.encode_special_tokens = True
         yield {"json": other.to_str(), "texts": [[text, other.encode(text).ids] for text in texts]}
+
+
+def _every_way(drawn: random.Random) -> Iterator[dict[str, Any]]:
+    """Yield tokenizers whose lists have every way in which two of their tokens make a third."""
+    text = [*load_sample("alice").documents, " " * 40, "\n" * 9] * 2
+    own = bpe.train(text, vocab_size=1_500, pretokenizer="cl100k").tokenizer
+    described = json.loads(write_huggingface(own))
+    vocab = described["model"]["vocab"]
+    ways = [
+        (vocab[token], vocab[token[:cut]], token[:cut], token[cut:])
+        for token in vocab
+        for cut in range(1, len(token))
+        if token[:cut] in vocab and token[cut:] in vocab
+    ]
+    texts = [" " * n for n in range(40)] + "".join(text).split("\n")[:700] + [SCRIPTS, MARKUP]
+    texts += ["".join(drawn.choices("etaoin shr", k=drawn.randrange(1, 60))) for _ in range(200)]
+    texts += ["".join(drawn.choices("etaoinshr", k=3_000)) for _ in range(5)]
+    # The last two come in an order that no training gives.
+    for order in (sorted(ways), sorted(ways, reverse=True), drawn.sample(ways, len(ways))):
+        described["model"]["merges"] = [[left, right] for _, _, left, right in order]
+        described["model"]["ignore_merges"] = order == sorted(ways)
+        listed = json.dumps(described)
+        other = OtherTokenizer.from_str(listed)
+        yield {
+            "json": listed,
+            "n_ways": len(ways),
+            "n_merges": len(own.merges) if order == sorted(ways) else None,
+            "texts": [[each, other.encode(each).ids] for each in texts],
+        }
 
 
 def _run(drawn: random.Random, number: int) -> dict[str, Any]:

@@ -55,14 +55,48 @@ export function readTokenizerJson(text, data) {
   const apart = new Map([...special, ...added]);
   for (const [token, id] of ids) if (!apart.has(token)) tokens[id] = bytesOf(token);
   for (const [content, id] of apart) tokens[id] = utf8.encode(content);
-  const merges = new Int32Array(3 * model.merges.length);
+  const listed = new Int32Array(3 * model.merges.length);
   model.merges.forEach((/** @type {string | string[]} */ pair, /** @type {number} */ rank) => {
     const [left, right] = typeof pair === "string" ? pair.split(" ") : pair;
-    [left, right, left + right].forEach((token, i) => (merges[3 * rank + i] = ids.get(token) ?? -1));
+    [left, right, left + right].forEach((token, i) => (listed[3 * rank + i] = ids.get(token) ?? -1));
   });
+  const merges = idsMade(listed).size < model.merges.length && !listed.includes(-1) ? liveMerges(listed, tokens, apart) : listed;
   const table = { tokens: joinTokens(tokens), merges, cut, special, added, wholeWordsFirst: Boolean(model.ignore_merges), normalForm };
   check(table);
   return table;
+}
+
+/** Return the merges that can apply, of a list of every way in which two tokens make a third: see
+    `formats/listed_merges.py`. A token is always made by the merge that joining its bytes alone ends with.
+    @param {Int32Array} listed
+    @param {(Uint8Array | undefined)[]} tokens By id.
+    @param {Map<string, number>} apart */
+function liveMerges(listed, tokens, apart) {
+  const made = idsMade(listed);
+  const keyOf = (/** @type {number} */ left, /** @type {number} */ right) => left * 2 ** 26 + right; // more than there are ids
+  const ranks = new Map();
+  for (let i = 0; i < listed.length; i += 3) ranks.set(keyOf(listed[i], listed[i + 1]), i / 3);
+  const isApart = new Set(apart.values());
+  const idOfByte = new Int32Array(N_BYTES).fill(-1);
+  tokens.forEach((token, id) => token?.length === 1 && !made.has(id) && !isApart.has(id) && (idOfByte[token[0]] = id));
+  const isLive = new Uint8Array(listed.length / 3);
+  for (const id of made) {
+    const ids = Array.from(tokens[id] ?? [], (byte) => idOfByte[byte]);
+    for (let last = -1; ; ) {
+      let [best, at] = [Infinity, -1];
+      for (let i = 0; i + 1 < ids.length; i++) {
+        const rank = ranks.get(keyOf(ids[i], ids[i + 1]));
+        if (rank < best) [best, at] = [rank, i];
+      }
+      if (at < 0) {
+        if (ids.length === 1 && ids[0] === id) isLive[last] = 1;
+        break;
+      }
+      ids.splice(at, 2, listed[3 * best + 2]);
+      last = best;
+    }
+  }
+  return listed.filter((_, i) => isLive[Math.floor(i / 3)]);
 }
 
 /** Return the special tokens, which are plain text here, and those that are found in any text.
@@ -75,7 +109,7 @@ function readAddedTokens(listed, normalForm) {
   for (const { content, id, special, single_word, lstrip, rstrip, normalized } of listed) {
     // Those of a normalized text are looked for after all others.
     const isLater = !special && (normalized ? Boolean(normalForm) || !first.normalized : first.normalized);
-    if (single_word || lstrip || rstrip || isLater) throw new Error(`It finds ${JSON.stringify(content)} in a way of its own. ${ELSEWHERE}`);
+    if (!content || single_word || lstrip || rstrip || isLater) throw new Error(`It finds ${JSON.stringify(content)} in a way of its own. ${ELSEWHERE}`);
     found[special ? "special" : "added"].push([content, id]);
   }
   return found;
@@ -200,10 +234,8 @@ function check({ tokens, merges, special, added, wholeWordsFirst }) {
   const known = new Set(ordinary.filter((id) => width(id) === 1 && !made.has(id)));
   if (new Set(Array.from(known, (id) => tokenAt(tokens, id)[0])).size < N_BYTES) throw new Error(`Its alphabet lacks some of the 256 bytes. ${ELSEWHERE}`);
   for (let i = 0; i < merges.length; i += 3) {
-    const [left, right, id] = merges.subarray(i, i + 3);
-    if (!known.has(left) || !known.has(right)) throw new Error(`Merge ${i / 3} comes before those that make its parts. ${ELSEWHERE}`);
-    if (wholeWordsFirst && known.has(id)) throw new Error(`Two merges make the same token. ${ELSEWHERE}`);
-    known.add(id);
+    const [left, right] = merges.subarray(i, i + 2);
+    if (!(known.has(left) || made.has(left)) || !(known.has(right) || made.has(right))) throw new Error(`Merge ${i / 3} has a part that nothing makes. ${ELSEWHERE}`);
   }
   // Only then a token that no merge makes is looked up by its bytes.
   if (wholeWordsFirst && new Set(ordinary.map((id) => String(tokenAt(tokens, id)))).size < ordinary.length) {
