@@ -25,10 +25,6 @@ if TYPE_CHECKING:
         Format,
         Manifest,
         MaskedShards,
-        is_encoded_folder,
-        read_first_document,
-        read_manifest,
-        verify_files,
     )
     from bpe_scale.encoding import (
         EncodingProgress,

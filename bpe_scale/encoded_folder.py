@@ -154,107 +154,104 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         """Return it as JSON for people to read too."""
         return msgspec.json.format(msgspec.json.encode(self), indent=1) + b"\n"
 
+    @staticmethod
+    def is_in(folder: str) -> bool:
+        """Return True if a folder has one.
 
-def is_encoded_folder(folder: str) -> bool:
-    """Return True for a folder with a manifest.
+        >>> Manifest.is_in("/no/such/folder")
+        False
+        """
+        return NAME in Location(folder).names()
 
-    >>> is_encoded_folder("/no/such/folder")
-    False
-    """
-    return NAME in Location(folder).names()
+    @classmethod
+    def read(cls, folder: str) -> Manifest:
+        """Read the manifest of a folder, by path or URL.
 
+        Raises FormatError if it is not one, NewerFormatError for one of a later version, and
+        MissingFileError.
+        """
+        with Location(f"{folder.rstrip('/')}/{NAME}").reading() as file:
+            data = file.read()
+        try:
+            version = msgspec.json.decode(data, type=dict[str, object]).get("bpe_core")
+            if isinstance(version, int) and version > _VERSION:
+                raise NewerFormatError(
+                    f"The {NAME} of {Location(folder).shown} has version {version}, and this "
+                    f"program reads version {_VERSION}. Update it."
+                )
+            return msgspec.json.decode(data, type=cls)
+        except msgspec.DecodeError as error:
+            raise FormatError(
+                f"The {NAME} of {Location(folder).shown} does not describe an encoded corpus "
+                f"({error}). Encode it again with bpe encode-corpus."
+            ) from None
 
-def read_manifest(folder: str) -> Manifest:
-    """Read the manifest of a folder, by path or URL.
+    def verify(self, folder: str) -> None:
+        """Check that all its files are in a folder, unchanged.
 
-    Raises FormatError if it is not one, NewerFormatError for one of a later version, and
-    MissingFileError.
-    """
-    with Location(f"{folder.rstrip('/')}/{NAME}").reading() as file:
-        data = file.read()
-    try:
-        version = msgspec.json.decode(data, type=dict[str, object]).get("bpe_core")
-        if isinstance(version, int) and version > _VERSION:
-            raise NewerFormatError(
-                f"The {NAME} of {Location(folder).shown} has version {version}, and this "
-                f"program reads version {_VERSION}. Update it."
+        Raises IntegrityError that names the first that is not.
+        """
+        names = set(Location(folder).names())
+        for described in (file for shard in self.shards for file in shard.files):
+            place = f"{folder.rstrip('/')}/{described.name}"
+            if described.name not in names:
+                raise _changed(place, "is missing")
+            digest, size = hashlib.sha256(), 0
+            with Location(place).reading() as file:
+                while data := file.read(_PIECE):
+                    digest.update(data)
+                    size += len(data)
+            if size != described.bytes:
+                raise _changed(place, f"has {counted(size, 'byte')} instead of {described.bytes:,}")
+            if digest.hexdigest() != described.sha256:
+                raise _changed(
+                    place, "has the right size, and another SHA-256 than its manifest says"
+                )
+
+    def read_first_document(self, folder: str, n: int) -> tuple[list[int], Mapping[int, bytes]]:
+        """Return the first ids of the first document, at most `n`, and the bytes of each id.
+
+        Without the tokenizer's file in the folder, the bytes are not known. Raises CorpusError if
+        they cannot be read, FormatError for Parquet of another kind, IntegrityError for another
+        tokenizer, and what opening the tokenizer raises.
+        """
+        place = f"{folder.rstrip('/')}/"
+        with Location(place + self.shards[0].files[0].name).reading() as file:
+            if self.format == "parquet":
+                parquet = import_arrow("Reading parquet", "parquet").parquet
+                try:
+                    batch = next(parquet.ParquetFile(file).iter_batches(1, columns=["input_ids"]))
+                    ids = [int(id) for id in batch["input_ids"][0].as_py()[:n]]
+                except (LookupError, TypeError, StopIteration):
+                    raise FormatError(
+                        f"The Parquet files in {Location(folder).shown} have no ids in rows of "
+                        "input_ids. Encode the corpus again with bpe encode-corpus."
+                    ) from None
+            else:
+                if self.format == "npy":
+                    np.lib.format.read_magic(file)
+                    np.lib.format.read_array_header_1_0(file)
+                dtype = np.dtype(self.dtype)
+                ids = np.frombuffer(file.read(n * dtype.itemsize), dtype).tolist()
+        if self.eos is not None and self.eos.id in ids:
+            ids = ids[: ids.index(self.eos.id) + 1]
+        if self.tokenizer.file != TOKENIZER_NAME:
+            # A manifest may come from anyone, so no other file that it names is opened.
+            return ids, {}
+        with Location(place + TOKENIZER_NAME).reading() as file:
+            tokenizer = loads({TOKENIZER_NAME: file.read()})
+        if tokenizer.fingerprint != self.tokenizer.fingerprint:
+            raise IntegrityError(
+                f"{Location(place + TOKENIZER_NAME).shown} is not the tokenizer whose fingerprint "
+                "the manifest has. Copy it again, or encode the corpus again."
             )
-        return msgspec.json.decode(data, type=Manifest)
-    except msgspec.DecodeError as error:
-        raise FormatError(
-            f"The {NAME} of {Location(folder).shown} does not describe an encoded corpus "
-            f"({error}). Encode it again with bpe encode-corpus."
-        ) from None
-
-
-def verify_files(folder: str, manifest: Manifest) -> None:
-    """Check that all files of a manifest are there, unchanged.
-
-    Raises IntegrityError that names the first that is not.
-    """
-    names = set(Location(folder).names())
-    for described in (file for shard in manifest.shards for file in shard.files):
-        place = f"{folder.rstrip('/')}/{described.name}"
-        if described.name not in names:
-            raise _changed(place, "is missing")
-        digest, size = hashlib.sha256(), 0
-        with Location(place).reading() as file:
-            while data := file.read(_PIECE):
-                digest.update(data)
-                size += len(data)
-        if size != described.bytes:
-            raise _changed(place, f"has {counted(size, 'byte')} instead of {described.bytes:,}")
-        if digest.hexdigest() != described.sha256:
-            raise _changed(place, "has the right size, and another SHA-256 than its manifest says")
+        return ids, tokenizer.vocab
 
 
 def _changed(place: str, problem: str) -> IntegrityError:
     return IntegrityError(
         f"{Location(place).shown} {problem}. Copy it again, or encode the corpus again."
     )
-
-
-def read_first_document(
-    folder: str, manifest: Manifest, n: int
-) -> tuple[list[int], Mapping[int, bytes]]:
-    """Return the first ids of the first document, at most `n`, and the bytes of each id.
-
-    Without the tokenizer's file in the folder, the bytes are not known. Raises CorpusError if they
-    cannot be read, FormatError for Parquet of another kind, IntegrityError for another tokenizer,
-    and what opening the tokenizer raises.
-    """
-    place = f"{folder.rstrip('/')}/"
-    with Location(place + manifest.shards[0].files[0].name).reading() as file:
-        if manifest.format == "parquet":
-            parquet = import_arrow("Reading parquet", "parquet").parquet
-            try:
-                batch = next(parquet.ParquetFile(file).iter_batches(1, columns=["input_ids"]))
-                ids = [int(id) for id in batch["input_ids"][0].as_py()[:n]]
-            except (LookupError, TypeError, StopIteration):
-                raise FormatError(
-                    f"The Parquet files in {Location(folder).shown} have no ids in rows of "
-                    "input_ids. "
-                    "Encode the corpus again with bpe encode-corpus."
-                ) from None
-        else:
-            if manifest.format == "npy":
-                np.lib.format.read_magic(file)
-                np.lib.format.read_array_header_1_0(file)
-            dtype = np.dtype(manifest.dtype)
-            ids = np.frombuffer(file.read(n * dtype.itemsize), dtype).tolist()
-    if manifest.eos is not None and manifest.eos.id in ids:
-        ids = ids[: ids.index(manifest.eos.id) + 1]
-    if manifest.tokenizer.file != TOKENIZER_NAME:
-        # A manifest may come from anyone, so no other file that it names is opened.
-        return ids, {}
-    with Location(place + TOKENIZER_NAME).reading() as file:
-        tokenizer = loads({TOKENIZER_NAME: file.read()})
-    if tokenizer.fingerprint != manifest.tokenizer.fingerprint:
-        raise IntegrityError(
-            f"{Location(place + TOKENIZER_NAME).shown} is not the tokenizer whose fingerprint "
-            "the manifest has. Copy it again, or encode the corpus again."
-        )
-    return ids, tokenizer.vocab
 
 
 class Rows(NamedTuple):

@@ -45,7 +45,6 @@ from bpe_scale.encoded_folder import (
     check_columns,
     check_files,
     dtype_for,
-    read_manifest,
 )
 from bpe_scale.shards import (
     SPLITS,
@@ -460,7 +459,7 @@ def _check_folder(out: str, *, is_begun: bool, overwrite: bool) -> None:
 
 def _has_manifest(out: str) -> bool:
     try:
-        read_manifest(out)
+        Manifest.read(out)
     except (CorpusError, FormatError):
         return False
     return True

@@ -25,7 +25,7 @@ from typing import Final
 import bpe_core as bpe
 from bpe_core.errors import MemoryLimitError
 from bpe_core.kernels import compile_kernels, kernels_are_compiled
-from bpe_core.processes import GB, Limits
+from bpe_core.processes import Limits
 
 CHECKOUT: Final = Path(__file__).parents[1]
 # What every system, Python and way of working has to give.
@@ -121,7 +121,7 @@ def check_processes() -> str:
     from bpe_core.processes import call
     from bpe_core.unicode import to_printable
 
-    limits = Limits(60, memory=GB)
+    limits = Limits(60, memory=Limits.GB)
     require(call(to_printable, b" hug", limits=limits) == "Ġhug", "a process")
     if platform.system() != "Linux":
         return "processes without a limit of memory"

@@ -11,9 +11,9 @@ from bpe_core.chat.rendered import MAX_GROWN, Job, Reads, Rendered, TooMuchError
 from bpe_core.checks import printable
 from bpe_core.errors import ChatTemplateError, ProcessError, TimeLimitError
 from bpe_core.extras import needs_extra
-from bpe_core.processes import GB, Limits
+from bpe_core.processes import Limits
 
-_LIMITS: Final = Limits(seconds=20, processor_seconds=2, memory=GB, niceness=5)
+_LIMITS: Final = Limits(seconds=20, processor_seconds=2, memory=Limits.GB, niceness=5)
 _MAX_IN_PROCESS: Final = 2_000
 """How many conversations one process renders; each adds a little to its time."""
 _SECONDS_EACH: Final = 0.01

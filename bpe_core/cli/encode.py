@@ -870,9 +870,9 @@ def show_encoded(folder: str) -> None:
     Raises IntegrityError for a file that is missing or was changed.
     """
     from bpe_core.unicode import to_printable
-    from bpe_scale import read_first_document, read_manifest, verify_files
+    from bpe_scale import Manifest
 
-    manifest = read_manifest(folder)
+    manifest = Manifest.read(folder)
     click.echo(f"format          {manifest.format} {manifest.dtype}")
     tokenizer, ending = manifest.tokenizer, manifest.eos
     size = counted(tokenizer.vocab_size, "token")
@@ -889,8 +889,8 @@ def show_encoded(folder: str) -> None:
     if manifest.learned is not None:
         share = manifest.learned / manifest.tokens if manifest.tokens else 0
         click.echo(f"learned         {counted(manifest.learned, 'token')} ({share:.1%})")
-    verify_files(folder, manifest)
-    ids, vocab = read_first_document(folder, manifest, _MAX_TOKENS_SHOWN + 1)
+    manifest.verify(folder)
+    ids, vocab = manifest.read_first_document(folder, _MAX_TOKENS_SHOWN + 1)
     shown = [to_printable(vocab[id]) if id in vocab else str(id) for id in ids[:_MAX_TOKENS_SHOWN]]
     more = " ..." if len(ids) > _MAX_TOKENS_SHOWN else ""
     click.echo(f"begins with     {' '.join(shown)}{more}")

@@ -189,9 +189,9 @@ def _is_encoded(name: str) -> bool:
     """Return True for a folder that bpe encode-corpus wrote, by path or URL."""
     if not (Location(name).is_url or Path(name).is_dir()):
         return False
-    from bpe_scale import is_encoded_folder
+    from bpe_scale import Manifest
 
-    return is_encoded_folder(name)
+    return Manifest.is_in(name)
 
 
 def _list_special_tokens(tokenizer: Encoder) -> None:

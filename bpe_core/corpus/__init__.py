@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         rest,
         sample_spans,
     )
-    from bpe_core.corpus.corpus import FIGURES, Corpus, corpus_or_counts, link_corpus, to_corpus
+    from bpe_core.corpus.corpus import Corpus, corpus_or_counts, to_corpus
     from bpe_core.corpus.count import (
         check_cut,
         count_corpus,
@@ -101,7 +101,7 @@ if TYPE_CHECKING:
         MAX_BYTES_IN_MEMORY,
         Uploads,
         divide_in_process,
-        open_large,
+        open_saved,
     )
     from bpe_core.corpus.rows import Row, row_in, values_on
     from bpe_core.corpus.sample_texts import ParallelText, load_sample, parallel_texts, samples

@@ -27,7 +27,7 @@ from bpe_core.corpus.rows import OnPart
 from bpe_core.corpus.text_decoding import REPLACING, DecodingErrors
 from bpe_core.errors import ProcessError, TextDecodingError, UnsupportedFileError
 from bpe_core.extras import needs_extra
-from bpe_core.processes import GB, Limits
+from bpe_core.processes import Limits
 
 with needs_extra("tables", "Reading a Parquet file"):
     from bpe_core.processes import call, stream
@@ -159,6 +159,6 @@ def _within_limits(data: bytes, name: str, budget: Budget) -> Generator[Limits]:
         assert limits.memory is not None
         raise UnsupportedFileError(
             f"{name} takes too much memory or time to unpack: more than "
-            f"{limits.memory / GB:.1f} GB or {_MAX_PROCESSOR_SECONDS} seconds. Split it, or "
+            f"{limits.memory / Limits.GB:.1f} GB or {_MAX_PROCESSOR_SECONDS} seconds. Split it, or "
             "export it again with smaller row groups."
         ) from None

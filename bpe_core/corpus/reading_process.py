@@ -19,7 +19,14 @@ from typing import Final, TypeVar
 import regex
 
 from bpe_core.corpus.columns import TableColumns
-from bpe_core.corpus.corpus import FIGURES, Corpus, Figures, damage_as_format_error, open_texts
+from bpe_core.corpus.corpus import (
+    FIGURES,
+    Corpus,
+    Figures,
+    damage_as_format_error,
+    link_corpus,
+    open_texts,
+)
 from bpe_core.corpus.file_kinds import HEAD_BYTES, is_packed
 from bpe_core.corpus.notes import Note
 from bpe_core.corpus.read import read_corpus
@@ -231,6 +238,23 @@ def open_large(folder: Path) -> Corpus:
     )
     weakref.finalize(corpus, shutil.rmtree, folder, ignore_errors=True)
     return corpus
+
+
+def open_saved(folder: Path) -> Corpus:
+    """Return the corpus that was saved in a folder, which may be deleted while it is open.
+
+    The files of a large one are linked to a new folder next to it, which is deleted with it. Raises
+    FormatError if the files are damaged or missing.
+    """
+    if not (folder / FIGURES).exists():
+        return Corpus.open(folder)
+    linked = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
+    try:
+        link_corpus(folder, linked)
+        return open_large(linked)
+    except BaseException:
+        shutil.rmtree(linked, ignore_errors=True)
+        raise
 
 
 def divide_in_process(

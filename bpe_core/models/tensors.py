@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError, MissingFileError, UnavailableError, explain
 from bpe_core.formats import FetchProgress, HubName, downloading, parse_json
-from bpe_core.processes import GB, Limits, Report
+from bpe_core.processes import Limits, Report
 
 if TYPE_CHECKING:
     from bpe_core.formats import HubFiles
@@ -380,7 +380,7 @@ def pack_header(entries: Mapping[str, Any]) -> bytes:
 
 _WHOLE: Final = f"model{SUFFIX}"
 _MAX_JSON: Final = 50_000_000
-_LIMITS: Final = Limits(seconds=7_200, memory=2 * GB)
+_LIMITS: Final = Limits(seconds=7_200, memory=2 * Limits.GB)
 OnProgress = Callable[[str, int, int], object]
 
 

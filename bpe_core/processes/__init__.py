@@ -13,6 +13,6 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from bpe_core.processes.calling import call, stream
-    from bpe_core.processes.limits import GB, Limits, Report
+    from bpe_core.processes.limits import Limits, Report
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -35,7 +35,7 @@ from bpe_core.errors import (
     TimeLimitError,
     UnforeseenError,
 )
-from bpe_core.processes.limits import GB, Limits, environment
+from bpe_core.processes.limits import Limits, environment
 
 _MODULE: Final = "bpe_core.processes.child"
 _SECONDS_BETWEEN_LOOKS: Final = 0.05
@@ -247,7 +247,7 @@ def _time_limit(seconds: float) -> TimeLimitError:
 def _memory_limit(limits: Limits) -> MemoryLimitError:
     if limits.memory is None:
         return MemoryLimitError("Memory ran out.")
-    return MemoryLimitError(f"It took more than {limits.memory / GB:.1f} GB of memory.")
+    return MemoryLimitError(f"It took more than {limits.memory / limits.GB:.1f} GB of memory.")
 
 
 @dataclass(frozen=True, slots=True)

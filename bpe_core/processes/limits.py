@@ -10,9 +10,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
-GB: Final = 2**30
 _ROOT: Final = Path(__file__).absolute().parents[2]
 _SECONDS_BETWEEN_REPORTS: Final = 0.1
 Progress = TypeVar("Progress")
@@ -21,6 +20,8 @@ Progress = TypeVar("Progress")
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a process may use before it is ended."""
+
+    GB: ClassVar = 2**30
 
     seconds: float
     """The time until it has answered."""
@@ -36,7 +37,7 @@ class Limits:
 def environment(limits: Limits) -> dict[str, str]:
     """Return the environment for a child process that imports this package.
 
-    >>> environment(Limits(seconds=60, memory=GB))["OPENBLAS_NUM_THREADS"]
+    >>> environment(Limits(seconds=60, memory=Limits.GB))["OPENBLAS_NUM_THREADS"]
     '1'
     """
     found = {

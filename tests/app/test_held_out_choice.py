@@ -9,14 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bpe_core.adapting import shrink
-from bpe_core.corpus import (
-    FIGURES,
-    Corpus,
-    HeldOut,
-    ReadOptions,
-    open_large,
-    reading_process,
-)
+from bpe_core.corpus import Corpus, HeldOut, ReadOptions, reading_process
+from bpe_core.corpus.corpus import FIGURES
+from bpe_core.corpus.reading_process import open_large
 from bpe_core.files import Entry
 from bpe_core.processes import Report
 from tests.app.adapting import small_base

@@ -31,8 +31,6 @@ from bpe_scale import (
     WorkFolder,
     encode_corpus,
     encoding,
-    read_manifest,
-    verify_files,
 )
 from bpe_scale.shards import DOCUMENT, deal
 
@@ -116,7 +114,7 @@ def test_ids_are_those_of_tiktoken_document_by_document(
     assert manifest.dtype == "<u2"
     assert sum(source.tokens for source in manifest.sources) == manifest.tokens
     assert not (tmp_path / "out.work").exists()
-    verify_files(str(tmp_path / "out"), read_manifest(str(tmp_path / "out")))
+    Manifest.read(str(tmp_path / "out")).verify(str(tmp_path / "out"))
 
 
 def test_each_format_holds_the_same_documents(folder: Path, tmp_path: Path) -> None:
@@ -395,7 +393,7 @@ def test_a_shard_that_was_deleted_or_that_another_run_has_replaced_is_written_ag
     options = {"shard_tokens": 40_000, "work": tmp_path / "work"}
     for seed in (1, 2, 1):
         manifest = encode([folder], tmp_path / "out", **options, shuffle_seed=seed)
-    verify_files(str(tmp_path / "out"), manifest)
+    manifest.verify(str(tmp_path / "out"))
     whole = contents(tmp_path / "out")
     (tmp_path / "out" / "train-00001.bin").unlink()
     encode([folder], tmp_path / "out", **options, shuffle_seed=1)
@@ -417,7 +415,7 @@ def test_a_folder_has_no_manifest_while_its_shards_are_replaced(
         encode([folder], tmp_path / "out", shard_tokens=40_000, on_progress=stop)
     assert "manifest.json" not in contents(tmp_path / "out")
     manifest = encode([folder], tmp_path / "out", shard_tokens=40_000)
-    verify_files(str(tmp_path / "out"), manifest)
+    manifest.verify(str(tmp_path / "out"))
 
 
 @pytest.mark.parametrize("name", ["train-00000.parquet", "manifest.json", "tokenizer.bpe.json"])
@@ -573,7 +571,7 @@ def test_options_that_make_no_sense_are_refused(folder: Path, tmp_path: Path) ->
     manifest = encode([folder / "b.txt"], tmp_path / "out")
     with pytest.raises(bpe.EmptyCorpusError, match="fill no row"):
         encode([folder / "b.txt"], tmp_path / "out", pack=4096)
-    assert read_manifest(str(tmp_path / "out")) == manifest
+    assert Manifest.read(str(tmp_path / "out")) == manifest
     tokenizer = bpe.Tokenizer(vocab={97: b"a"}, merges=[], pretokenizer="none")
     with pytest.raises(
         bpe.ConfigError, match="no known end-of-text token; its special tokens: none"
@@ -585,8 +583,8 @@ def test_urls_are_read_and_written(tmp_path: Path) -> None:
     memory = fsspec.filesystem("memory")
     memory.pipe("/data/a.txt", b"hug hugs")
     encode_corpus(["memory://data"], "gpt2", "memory://out/here")
-    manifest = read_manifest("memory://out/here")
-    verify_files("memory://out/here", manifest)
+    manifest = Manifest.read("memory://out/here")
+    manifest.verify("memory://out/here")
     ids = np.frombuffer(memory.cat("/out/here/train-00000.bin"), "<u2").tolist()
     assert ids == [71, 1018, 40657, EOS]
     again = encode_corpus(["memory://"], "gpt2", "memory://out/here")
@@ -603,19 +601,19 @@ def test_changed_files_and_manifests_are_named(folder: Path, tmp_path: Path) -> 
     with pytest.raises(
         bpe.IntegrityError, match=r"train-00000\.bin has the right size, and another"
     ):
-        verify_files(str(out), manifest)
+        manifest.verify(str(out))
     (out / "train-00000.bin").write_bytes(b"")
     with pytest.raises(bpe.IntegrityError, match="has 0 bytes instead of 8"):
-        verify_files(str(out), manifest)
+        manifest.verify(str(out))
     (out / "train-00000.bin").unlink()
     with pytest.raises(bpe.IntegrityError, match="is missing"):
-        verify_files(str(out), manifest)
+        manifest.verify(str(out))
     (out / "manifest.json").write_text('{"bpe_core": 9}')
     with pytest.raises(bpe.FormatError, match="has version 9"):
-        read_manifest(str(out))
+        Manifest.read(str(out))
     (out / "manifest.json").write_text('{"bpe_core": 1}')
     with pytest.raises(bpe.FormatError, match="does not describe an encoded corpus"):
-        read_manifest(str(out))
+        Manifest.read(str(out))
 
 
 def test_a_document_longer_than_a_shard_leaves_no_gap_in_the_numbers() -> None:

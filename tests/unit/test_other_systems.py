@@ -18,7 +18,7 @@ import pytest
 
 from bpe_core.files import locked, whole_files, write_whole
 from bpe_core.kernels import for_callers
-from bpe_core.processes import GB, Limits, call
+from bpe_core.processes import Limits, call
 from bpe_core.processes import calling as call_module
 from bpe_core.processes.limits import limit_this_process
 from tests import in_child
@@ -82,7 +82,7 @@ def test_a_process_runs_where_the_system_refuses_a_limit_of_memory(
         setrlimit=setrlimit,
     )
     monkeypatch.setitem(sys.modules, "resource", as_on_macos)
-    limit_this_process(Limits(60, memory=GB))
+    limit_this_process(Limits(60, memory=Limits.GB))
     assert set_limits == [0]
 
 

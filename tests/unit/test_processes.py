@@ -25,7 +25,7 @@ from bpe_core.errors import (
     TimeLimitError,
     UnforeseenError,
 )
-from bpe_core.processes import GB, Limits, call, stream
+from bpe_core.processes import Limits, call, stream
 from bpe_core.processes.calling import receive, send
 from tests import in_child
 from tests.new_process import ROOT, children_with
@@ -73,14 +73,24 @@ def test_a_generator_is_followed_until_it_ends_or_is_closed() -> None:
     [
         ("own", LIMITS, in_child.OwnError, "a.txt is no tokenizer. Use another."),
         ("unforeseen", LIMITS, UnforeseenError, f"{UNFORESEEN} (KeyError)."),
-        ("memory", Limits(60, 2 * GB), MemoryLimitError, "It took more than 2.0 GB of memory."),
+        (
+            "memory",
+            Limits(60, 2 * Limits.GB),
+            MemoryLimitError,
+            "It took more than 2.0 GB of memory.",
+        ),
         ("exit", LIMITS, UnforeseenError, f"{UNFORESEEN} (SystemExit)."),
         ("signal", LIMITS, ProcessError, "The process crashed (signal 40)."),
         ("crash", LIMITS, ProcessError, "The process crashed (SIGSEGV)."),
         ("processor", Limits(60, None, 1), TimeLimitError, "It took more than 1 seconds."),
         ("wait", Limits(1), TimeLimitError, "It took more than 1 seconds."),
         ("half a message", Limits(1), TimeLimitError, "It took more than 1 seconds."),
-        ("a message without end", Limits(1, GB), TimeLimitError, "It took more than 1 seconds."),
+        (
+            "a message without end",
+            Limits(1, Limits.GB),
+            TimeLimitError,
+            "It took more than 1 seconds.",
+        ),
     ],
 )
 def test_errors_say_what_happened_and_quote_no_text(

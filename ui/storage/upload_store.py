@@ -9,8 +9,6 @@ A kept text can also be held out of another corpus: `divide`.
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,12 +16,10 @@ from threading import BoundedSemaphore
 from typing import Any, Final, Literal
 
 from bpe_core.corpus import (
-    FIGURES,
     Corpus,
     ParallelText,
     check_by,
-    link_corpus,
-    open_large,
+    open_saved,
 )
 from bpe_core.errors import BpeError, FormatError, IntegrityError, NewerFormatError
 from bpe_core.files import Entry, Store
@@ -210,17 +206,7 @@ def load_uploaded(upload_id: str) -> tuple[Corpus, str]:
     folder = upload_folder(upload_id)
     Entry(folder).touch()
     with _reading("corpus", folder) as details:
-        title = str(details["names"][0])
-        if not (folder / FIGURES).exists():
-            return Corpus.open(folder), title
-        # The entry may be deleted while the corpus is open.
-        linked = Path(tempfile.mkdtemp(prefix=f"{Entry.UNFINISHED}corpus-", dir=Store().folder))
-        try:
-            link_corpus(folder, linked)
-            return open_large(linked), title
-        except BaseException:
-            shutil.rmtree(linked, ignore_errors=True)
-            raise
+        return open_saved(folder), str(details["names"][0])
 
 
 def write_held_out(folder: Path, upload_id: str) -> None:

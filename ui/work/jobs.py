@@ -17,7 +17,7 @@ from bpe_core.comparison import Newness
 from bpe_core.corpus import Corpus
 from bpe_core.errors import BpeError, ConfigError, NotKeptError, ProcessError, UnforeseenError
 from bpe_core.files import Entry, Store
-from bpe_core.processes import GB, Limits, Report, call
+from bpe_core.processes import Limits, Report, call
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers import TrainingRun, train
 from bpe_core.types import TrainingConfig, TrainingProgress
@@ -60,7 +60,7 @@ ADVICE: Final = (
 )
 """What a visitor is told after the reason why work ended without a result."""
 # Training takes ten times the size of a text, and a run of a million merges a gigabyte.
-_MAX_BYTES: Final = 8 * GB
+_MAX_BYTES: Final = 8 * Limits.GB
 _MAX_CORPUS_RATIO: Final = 24
 _MAX_SECONDS: Final = 24 * 3_600.0
 _NICENESS: Final = 2

@@ -43,13 +43,13 @@ from bpe_core.formats.sidecars import Sidecars, add_sidecars
 from bpe_core.formats.tekken import describe_tekken, looks_like_tekken
 from bpe_core.formats.text_growth import check_patterns
 from bpe_core.formats.tiktoken_file import describe_tiktoken, read_ranks
-from bpe_core.processes import GB, Limits
+from bpe_core.processes import Limits
 from bpe_core.tokenizer import NamedEncoder
 
 MIN_BYTES: Final = 200_000
 """The size from which a stranger's files are worth a process, which takes 0.4 s to start.
 Smaller files cannot take long or much memory, except in a library that reads them."""
-_MAX_MEMORY: Final = 3 * GB
+_MAX_MEMORY: Final = 3 * Limits.GB
 _MAX_PROCESSOR_SECONDS: Final = 25
 """Gemma's, of a quarter of a million tokens, took 8."""
 # More than the processor time, because the processor may be shared with many.

@@ -19,11 +19,11 @@ from bpe_core.formats.published.hub_names import (
     hub_cache,
     model_folder,
 )
-from bpe_core.processes import GB, Limits, Report
+from bpe_core.processes import Limits, Report
 
 MAX_QUIET_SECONDS = 20.0
 """The longest time in which the hub may send less than a block of 64 kB."""
-_LIMITS: Final = Limits(seconds=900, memory=2 * GB)
+_LIMITS: Final = Limits(seconds=900, memory=2 * Limits.GB)
 
 
 def find_or_fetch(name: str) -> HubName:
