@@ -37,7 +37,7 @@ WORK = """
 import sys
 import bpe_core as bpe
 from bpe_core.processes.calling import call
-from bpe_core.processes.limits import GB, Limits
+from bpe_core.processes.limits import Limits
 from bpe_core.unicode.byte_tables import to_printable
 assert sys.modules["resource"] is None
 run = bpe.train([" ".join(map(str, range(20_000)))], vocab_size=300)
@@ -45,7 +45,7 @@ bpe.save(run.tokenizer, "tokenizer.json")
 bpe.save(run.tokenizer, "tokenizer.json")
 ids = bpe.open_encoder("tokenizer.json").encode("1234 is not a token")
 print(bpe.load("tokenizer.json").decode(ids))
-print(call(to_printable, b" hug", limits=Limits(60, memory=GB, niceness=5)))
+print(call(to_printable, b" hug", limits=Limits(60, memory=Limits.GB, niceness=5)))
 """
 
 
