@@ -17,7 +17,7 @@ import numpy as np
 
 import bpe_core as bpe
 from bpe_core.models import from_float32, make_header
-from bpe_core.vocabulary import find_unreachable
+from bpe_core.vocabulary import Reachability
 
 N_ROWS = 131_072
 BLOCK = 512
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--gb", type=float, default=2.0)
     options = parser.parse_args()
     tokenizer = bpe.gpt2()
-    unreachable = set(find_unreachable(tokenizer).unreachable)
+    unreachable = set(Reachability.of(tokenizer).unreachable)
     others = sorted(tokenizer.vocab.keys() - unreachable - {50256})
     planted = set(np.random.default_rng(1).choice(others, N_PLANTED, replace=False).tolist())
     n_columns = int(options.gb * 1e9 / (2 * 2 * N_ROWS)) // 64 * 64

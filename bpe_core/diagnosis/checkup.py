@@ -21,7 +21,7 @@ from bpe_core.errors import BpeError
 from bpe_core.formats import list_live_merges, open_encoder, parse_json, read_files_at
 from bpe_core.tokenizer import Encoder, Tokenizer, named, to_encoder, with_changes
 from bpe_core.unicode import are_whole_characters
-from bpe_core.vocabulary import find_unreachable
+from bpe_core.vocabulary import Reachability
 
 if TYPE_CHECKING:
     from bpe_core.tokenizer import Trained
@@ -190,7 +190,7 @@ class _Subject:
 
 def _check_reachable(subject: _Subject) -> Iterator[Finding]:
     tokenizer = subject.merges
-    found = find_unreachable(tokenizer)
+    found = Reachability.of(tokenizer)
     spelling = {*tokenizer.table.byte_ids.values()}
     bytes_only = [
         id

@@ -34,7 +34,7 @@ from bpe_core.formats import open_encoder
 from bpe_core.models.tensors import Rows, model_rows
 from bpe_core.types import read_only
 from bpe_core.unicode import are_whole_characters, list_entries, to_printable
-from bpe_core.vocabulary import find_unreachable
+from bpe_core.vocabulary import Reachability
 
 if TYPE_CHECKING:
     from bpe_core.tokenizer import Encoder
@@ -388,7 +388,7 @@ def find_known_unused(encoder: Encoder, n_rows: int, look: _Look) -> dict[int, S
         look("Searching for unreachable tokens", done, total)
         return False
 
-    unreachable = find_unreachable(merged, stop).unreachable
+    unreachable = Reachability.of(merged, stop).unreachable
     for id, reason in unreachable.items():
         if id in encoder.vocab and id not in known and id not in special:
             known[id] = "no-utf8" if reason == "no-utf8" else "unreachable"

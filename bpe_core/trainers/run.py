@@ -814,6 +814,23 @@ class TrainingRun(Immutable):
         winner = PairCount(*merge.pair, merge.count or 0)
         return [winner, *(PairCount(*pair) for pair in found if pair != winner)][:k]
 
+    def count_uses(self) -> NDArray[np.int64]:
+        """Count the uses of each id in the encoding of the training text: int64[largest id + 1].
+
+        They are read from the finished run, without encoding anything.
+
+        >>> from bpe_core.trainers import train
+        >>> run = train(Corpus.from_word_counts({"hug": 3}), TrainingConfig(258, special_tokens=()))
+        >>> uses = run.count_uses()
+        >>> {run.tokenizer.vocab[id]: int(uses[id]) for id in np.flatnonzero(uses)}
+        {b'hug': 3}
+        """
+        layout = self.layout_at(len(self.merges))
+        is_token = layout.ids >= 0
+        uses = np.zeros(max(self.tokenizer.vocab) + 1, np.int64)
+        np.add.at(uses, layout.ids[is_token], layout.weights()[is_token])
+        return uses
+
     def layout_at(self, step: int) -> Layout:
         """Return the symbols of all pre-tokens, in one row, as they were before merge `step`.
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         Pruned,
         count_uses,
         uses_in_corpus,
-        uses_in_run,
     )
     from bpe_core.vocabulary.mixtures import (
         Mixture,
@@ -32,14 +31,11 @@ if TYPE_CHECKING:
     from bpe_core.vocabulary.reachability import (
         Reachability,
         TokenChains,
-        find_unreachable,
     )
     from bpe_core.vocabulary.token_table import (
         Derivations,
         PrefixTree,
         Query,
-        SearchBy,
-        SortBy,
         Vocabulary,
     )
 else:

@@ -59,7 +59,7 @@ class Audit:
         """Classify a tokenizer's tokens by how often each is used on a corpus.
 
         `uses` is int64[largest id + 1], as returned by `count_uses`. A tokenizer without merges has
-        no scaffolds. To find the tokens that no text can use, see `reachability.find_unreachable`.
+        no scaffolds. To find the tokens that no text can use, see `Reachability.of`.
 
         >>> from bpe_core.tokenizer import Tokenizer
         >>> tokenizer = Tokenizer(
@@ -95,15 +95,16 @@ class Audit:
 
         Later merges took most of their occurrences. Such tokens are the "residues" of LiteToken
         (2026, arXiv 2602.04706): a token's uses in the training text, divided by the count of its
-        pair when it was merged, are at most `max_share`. The uses are to be those of `uses_in_run`.
-        Tokens whose merges have no counts, as in files of other tools, are left out. Ids ascend.
+        pair when it was merged, are at most `max_share`. The uses are to be those of
+        `TrainingRun.count_uses`. Tokens whose merges have no counts, as in files of other tools,
+        are left out. Ids ascend.
 
         >>> from bpe_core.corpus import Corpus
         >>> from bpe_core.trainers import train
         >>> from bpe_core.types import TrainingConfig
         >>> corpus = Corpus.from_word_counts({"hug": 99, "hub": 1})
         >>> run = train(corpus, TrainingConfig(258, special_tokens=()))
-        >>> audited = Audit.of(run.tokenizer, uses_in_run(run))
+        >>> audited = Audit.of(run.tokenizer, run.count_uses())
         >>> [run.tokenizer.vocab[id] for id in audited.residues(run.tokenizer)]
         [b'hu']
         """
@@ -179,26 +180,6 @@ def uses_in_corpus(
         else:
             uses += np.bincount(tokenizer.encode(document), minlength=len(uses))
         done += len(document)
-    return uses
-
-
-def uses_in_run(run: TrainingRun) -> NDArray[np.int64]:
-    """Count the occurrences of each id in the encoding of a run's training text.
-
-    Equal to `count_uses`, but read from the finished run without encoding anything.
-
-    >>> from bpe_core.corpus import Corpus
-    >>> from bpe_core.trainers import train
-    >>> from bpe_core.types import TrainingConfig
-    >>> run = train(Corpus.from_word_counts({"hug": 3}), TrainingConfig(258, special_tokens=()))
-    >>> uses = uses_in_run(run)
-    >>> {run.tokenizer.vocab[id]: int(uses[id]) for id in np.flatnonzero(uses)}
-    {b'hug': 3}
-    """
-    layout = run.layout_at(len(run.merges))
-    is_token = layout.ids >= 0
-    uses = np.zeros(max(run.tokenizer.vocab) + 1, np.int64)
-    np.add.at(uses, layout.ids[is_token], layout.weights()[is_token])
     return uses
 
 
@@ -288,10 +269,9 @@ class Pruned:
         >>> from bpe_core.corpus import Corpus
         >>> from bpe_core.trainers import train
         >>> from bpe_core.types import TrainingConfig
-        >>> from bpe_core.vocabulary import uses_in_run
         >>> corpus = Corpus.from_word_counts({"hug": 9, "pun": 1})
         >>> run = train(corpus, TrainingConfig(260, special_tokens=()))
-        >>> Pruned.of(run.tokenizer, uses_in_run(run), min_uses=2).added_in(run)
+        >>> Pruned.of(run.tokenizer, run.count_uses(), min_uses=2).added_in(run)
         2
         """
         layout = run.layout_at(len(run.merges))

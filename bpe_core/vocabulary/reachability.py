@@ -36,7 +36,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, Self
 
 from bpe_core.errors import BpeError
 from bpe_core.tokenizer import merge_in
@@ -96,49 +96,49 @@ class Reachability:
     only_whole: tuple[int, ...] = ()
     """Tokens that only a whole pre-token of the same bytes encodes to."""
 
+    @classmethod
+    def of(cls, tokenizer: Tokenizer, should_stop: ShouldStop | None = None) -> Self:
+        """Find the tokens that no text encodes to.
 
-def find_unreachable(tokenizer: Tokenizer, should_stop: ShouldStop | None = None) -> Reachability:
-    """Find the tokens that no text encodes to.
+        Raises CancelledError once `should_stop`, called with the number of tokens done and their
+        total, returns True.
 
-    Raises CancelledError once `should_stop`, called with the number of tokens done and their total,
-    returns True.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> found = find_unreachable(gpt2().truncated(300))
-    >>> sorted(gpt2().vocab[id].hex() for id in found.unreachable)[:3], found.undecided
-    (['c0', 'c1', 'f5'], ())
-    """
-    chains = TokenChains(tokenizer)
-    special = {*tokenizer.special_tokens.values()}
-    open_ids = sorted(tokenizer.vocab.keys() - special)
-    unreachable: dict[int, Reason] = {}
-    undecided: list[int] = []
-    only_whole: list[int] = []
-    for done, id in enumerate(open_ids):
-        if done % _TOKENS_BETWEEN_CHECKS == 0:
-            if should_stop is not None and should_stop(done, len(open_ids)):
-                raise CancelledError
-            time.sleep(0)  # Yield to the app's other threads.
-        reason: Reason | None = "normalizer" if chains.is_always_changed(id) else None
-        if id in tokenizer.table.removed:
-            reason = "removed"
-        else:
-            obstacle = chains.obstacle_to(id)
-            # No chain of merges knows removals, so it proves nothing about them.
-            if obstacle == "no-utf8" or not tokenizer.table.removals:
-                reason = reason or obstacle
-        if reason is None and not any(
-            _is_in_encoding(tokenizer, id, text) for text in chains.texts_with(id)
-        ):
-            is_cut = not tokenizer.table.removals and chains.is_always_cut(id)
-            reason = "pre-tokenizer" if is_cut else None
-            if reason is None:
-                undecided.append(id)
-        if reason is not None and _is_looked_up(tokenizer, id):
-            only_whole.append(id)
-        elif reason is not None:
-            unreachable[id] = reason
-    return Reachability(unreachable, tuple(undecided), tuple(only_whole))
+        >>> from bpe_core.tokenizer import gpt2
+        >>> found = Reachability.of(gpt2().truncated(300))
+        >>> sorted(gpt2().vocab[id].hex() for id in found.unreachable)[:3], found.undecided
+        (['c0', 'c1', 'f5'], ())
+        """
+        chains = TokenChains(tokenizer)
+        special = {*tokenizer.special_tokens.values()}
+        open_ids = sorted(tokenizer.vocab.keys() - special)
+        unreachable: dict[int, Reason] = {}
+        undecided: list[int] = []
+        only_whole: list[int] = []
+        for done, id in enumerate(open_ids):
+            if done % _TOKENS_BETWEEN_CHECKS == 0:
+                if should_stop is not None and should_stop(done, len(open_ids)):
+                    raise CancelledError
+                time.sleep(0)  # Yield to the app's other threads.
+            reason: Reason | None = "normalizer" if chains.is_always_changed(id) else None
+            if id in tokenizer.table.removed:
+                reason = "removed"
+            else:
+                obstacle = chains.obstacle_to(id)
+                # No chain of merges knows removals, so it proves nothing about them.
+                if obstacle == "no-utf8" or not tokenizer.table.removals:
+                    reason = reason or obstacle
+            if reason is None and not any(
+                _is_in_encoding(tokenizer, id, text) for text in chains.texts_with(id)
+            ):
+                is_cut = not tokenizer.table.removals and chains.is_always_cut(id)
+                reason = "pre-tokenizer" if is_cut else None
+                if reason is None:
+                    undecided.append(id)
+            if reason is not None and _is_looked_up(tokenizer, id):
+                only_whole.append(id)
+            elif reason is not None:
+                unreachable[id] = reason
+        return cls(unreachable, tuple(undecided), tuple(only_whole))
 
 
 def _is_looked_up(tokenizer: Tokenizer, id: int) -> bool:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, get_args
 
 import numpy as np
 import regex
@@ -39,6 +39,10 @@ _SEARCHES_BETWEEN_CHECKS: Final = 32
 @dataclass(frozen=True, slots=True)
 class Query:
     """The conditions that tokens must all meet, and the order of the result."""
+
+    SEARCH_BY: ClassVar[Mapping[str, SearchBy]] = {each: each for each in get_args(SearchBy)}
+    SORT_BY: ClassVar[Mapping[str, SortBy]] = {each: each for each in get_args(SortBy)}
+    """The ways to search and to sort, by their names."""
 
     text: str = ""
     """The text to search for in each token; every token matches the empty text."""

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from bpe_core.tokenizer import Tokenizer
-from bpe_core.vocabulary import Reachability, find_unreachable
+from bpe_core.vocabulary import Reachability
 from tests.browser.serving import running_app
 from tests.new_process import ROOT
 from ui.host import server_cache
@@ -112,16 +112,19 @@ def wait_for_scripts_and_allow_no_exception() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def search_small_vocabularies_once() -> Iterator[None]:
     """Search each small tokenizer once, because most tests need the sample tokenizer's result."""
+    search = Reachability.of
 
     @cache
     def found(tokenizer: Tokenizer) -> Reachability:
-        return find_unreachable(tokenizer)
+        return search(tokenizer)
 
-    def find(tokenizer: Tokenizer, should_stop: Callable[[int, int], bool]) -> Reachability:
+    def find(
+        tokenizer: Tokenizer, should_stop: Callable[[int, int], bool] | None = None
+    ) -> Reachability:
         if tokenizer.vocab_size <= inspecting.FEW_TOKENS:
             return found(tokenizer)
-        return find_unreachable(tokenizer, should_stop)
+        return search(tokenizer, should_stop)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inspecting, "find_unreachable", find)
+        patch.setattr(Reachability, "of", find)
         yield

@@ -24,9 +24,7 @@ from bpe_core.vocabulary import (
     Query,
     Reachability,
     Vocabulary,
-    find_unreachable,
     uses_in_corpus,
-    uses_in_run,
 )
 from tests.app.pages import OpenApp, all_sent, errors, page_text, press, sent, sent_table, upload
 from tests.app.stored import store
@@ -109,7 +107,7 @@ def test_the_table_shows_the_search_in_the_address(open_app: OpenApp) -> None:
         sort="-use",
     )
     run = load_run(SAMPLE_RUN_ID).run
-    table = Vocabulary(run.tokenizer, uses_in_run(run))
+    table = Vocabulary(run.tokenizer, run.count_uses())
     rows = table.find(
         Query(
             "^ [a-z]+ing$",
@@ -150,12 +148,12 @@ def test_a_damaged_address_is_ignored(open_app: OpenApp, query: dict[str, str]) 
 
 def test_findings_match_the_core_and_filter_the_table(open_app: OpenApp) -> None:
     run = load_run(SAMPLE_RUN_ID).run
-    audited = Audit.of(run.tokenizer, uses_in_run(run))
+    audited = Audit.of(run.tokenizer, run.count_uses())
     expected = {
         "never": list(audited.never_used),
         "scaffolds": list(audited.scaffolds),
         "residues": list(audited.residues(run.tokenizer)),
-        "unreachable": list(find_unreachable(run.tokenizer).unreachable),
+        "unreachable": list(Reachability.of(run.tokenizer).unreachable),
         "partial": list(audited.partial_utf8),
     }
     assert findings(open_app("vocabulary")) == {key: len(ids) for key, ids in expected.items()}
@@ -197,20 +195,20 @@ def test_the_search_for_unreachable_tokens_can_be_waited_for_cancelled_and_repea
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inspecting, "FEW_TOKENS", 0)
-    find = inspecting.find_unreachable
+    find = Reachability.of
     go_on = Event()
 
     def found(*arguments: Any) -> Reachability | None:
         assert go_on.wait(MAX_WAIT_SECONDS)
         return find(*arguments)
 
-    monkeypatch.setattr(inspecting, "find_unreachable", found)
+    monkeypatch.setattr(Reachability, "of", found)
     tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
     app = open_app("vocabulary")
     assert findings(app)["unreachable"] is None
     go_on.set()
     draw_after(app, OfKind(SEARCH), inspecting.search(tokenizer).id)
-    assert findings(app)["unreachable"] == len(find_unreachable(tokenizer).unreachable)
+    assert findings(app)["unreachable"] == len(Reachability.of(tokenizer).unreachable)
     go_on.clear()
     queue.forget(SEARCH, tokenizer.fingerprint)
     inspecting.search(tokenizer)
@@ -280,7 +278,7 @@ def test_a_tokenizer_without_merges_has_a_table_a_trie_and_uses(
 
 def test_the_preview_of_pruning_matches_the_core(open_app: OpenApp) -> None:
     run = load_run(SAMPLE_RUN_ID).run
-    uses = uses_in_run(run)
+    uses = run.count_uses()
     pruned = Pruned.of(run.tokenizer, uses, 10)
     app = open_app("vocabulary", min_uses="10 ×")
     table = sent_table(app, "The vocabulary before and after pruning")

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 import bpe_core as bpe
-from bpe_core.vocabulary import Audit, uses_in_run
+from bpe_core.vocabulary import Audit
 from tests.browser.conftest import DESK, KeepRun, ShowFigures
 from tests.browser.helpers import SLACK, assert_fits, click_bar, go_to_address, wait_until_idle
 from tests.browser.training import choose
@@ -55,7 +55,7 @@ def test_findings_and_lengths_filter_the_table(tab: Page) -> None:
     status = tab.locator(".found [role=status]")
     expect(status).to_have_text("All 4,096 tokens")
     run = load_run(SAMPLE_RUN_ID).run
-    audited = Audit.of(run.tokenizer, uses_in_run(run))
+    audited = Audit.of(run.tokenizer, run.count_uses())
     finding = tab.get_by_role("button", name="Scaffold only")
     finding.click()
     expect(status).to_have_text(f"{len(audited.scaffolds)} of 4,096 tokens")

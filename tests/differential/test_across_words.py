@@ -17,7 +17,7 @@ import pytest
 from bpe_core.corpus import load_sample
 from bpe_core.formats import open_encoder, read_description, run_by_library
 from bpe_core.tokenizer import Encoder, Tokenizer
-from bpe_core.vocabulary import find_unreachable
+from bpe_core.vocabulary import Reachability
 from tests.more_cases import first_of
 from tests.oracles import TOKENIZERS, merge_whole, one_at_a_time
 
@@ -124,7 +124,7 @@ def test_gemma_joins_across_the_one_space_that_its_merges_cross(name: str) -> No
 @pytest.mark.parametrize("name", ["Llama 2"], indirect=True)
 def test_the_audit_finds_what_no_text_uses(name: str) -> None:
     llama = opened(name)
-    found = find_unreachable(llama.merged_by)
+    found = Reachability.of(llama.merged_by)
     written = {llama.written(id) for id in found.unreachable}
     # Characters of ASCII that are tokens need no byte, and these are in no UTF-8.
     assert {"<0x41>", "<0xC0>", "<0xFF>"} <= written

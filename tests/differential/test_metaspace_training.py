@@ -28,7 +28,7 @@ import bpe_core as bpe
 from bpe_core.corpus import count_pretokens, load_sample
 from bpe_core.formats import dumps, load, save
 from bpe_core.trainers import train_reference
-from bpe_core.vocabulary import find_unreachable
+from bpe_core.vocabulary import Reachability
 from tests.differential.test_across_words import hostile_texts
 from tests.strategies import fallback_configs, word_counts
 
@@ -168,7 +168,7 @@ def test_long_texts_and_batches_are_encoded_alike() -> None:
 
 def test_no_token_that_was_learned_is_called_unreachable() -> None:
     tokenizer = trained()
-    found = find_unreachable(tokenizer)
+    found = Reachability.of(tokenizer)
     used = {id for text in load_sample("multilingual").documents for id in tokenizer.encode(text)}
     assert not used & found.unreachable.keys()
     kinds = {tokenizer.vocab[id] for id in found.unreachable if id not in tokenizer.table.parts}

@@ -20,9 +20,7 @@ from bpe_core.vocabulary import (
     Pruned,
     Reachability,
     count_uses,
-    find_unreachable,
     uses_in_corpus,
-    uses_in_run,
 )
 from bpe_core.vocabulary.auditing import with_parts
 from bpe_core.vocabulary.reachability import TokenChains
@@ -101,7 +99,7 @@ def test_unreachable_tokens_are_those_that_no_text_encodes_to(
     alphabet: str, some: st.SearchStrategy[bpe.Tokenizer], data: st.DataObject
 ) -> None:
     tokenizer = data.draw(some)
-    found = find_unreachable(tokenizer)
+    found = Reachability.of(tokenizer)
     assert set(found.unreachable) == set(tokenizer.vocab) - ids_in_all_texts(tokenizer, alphabet)
     assert found.undecided == ()
 
@@ -114,7 +112,7 @@ def found_and_unseen(
         tokenizers(alphabet, n_merges=4, longest=MAX_TOKEN_LENGTH, pretokenizer=pretokenizer)
     )
     seen = ids_in_all_texts(tokenizer, alphabet)
-    return find_unreachable(tokenizer), set(tokenizer.vocab) - seen
+    return Reachability.of(tokenizer), set(tokenizer.vocab) - seen
 
 
 @pytest.mark.parametrize("alphabet", first_of(["a !", "'le", "a\n ", "a1é"], "a !", "a1é"))
@@ -200,7 +198,7 @@ def test_uses_read_from_a_run_equal_those_of_encoding_its_words(
     for word, count in zip(run.pretokens.words, run.pretokens.counts.tolist(), strict=True):
         for id in encode_reference(word_symbols(run.tokenizer, word), merges):
             expected[id] += count
-    uses = uses_in_run(run)
+    uses = run.count_uses()
     assert {id: int(uses[id]) for id in np.flatnonzero(uses).tolist()} == expected
     assert count_uses(run.tokenizer, run.pretokens).tolist() == uses.tolist()
 
@@ -212,7 +210,7 @@ def test_scaffolds_are_the_unused_parts_of_used_tokens(
 ) -> None:
     run = bpe.train(bpe.Corpus.from_word_counts(words), config)
     tokenizer = run.tokenizer
-    audited = Audit.of(tokenizer, uses_in_run(run))
+    audited = Audit.of(tokenizer, run.count_uses())
     special = set(tokenizer.special_tokens.values())
     assert set(audited.never_used) == {
         id for id in tokenizer.vocab if id not in special and not audited.uses[id]
@@ -232,7 +230,7 @@ def test_a_pruned_tokenizer_encodes_every_text_that_the_original_does(
     words: dict[str, int], config: bpe.TrainingConfig, text: str, min_uses: int
 ) -> None:
     run = bpe.train(bpe.Corpus.from_word_counts(words), config)
-    pruned = Pruned.of(run.tokenizer, uses_in_run(run), min_uses)
+    pruned = Pruned.of(run.tokenizer, run.count_uses(), min_uses)
     ids = pruned.tokenizer.encode(text, errors="skip")
     # The ids are decoded, since the pre-tokenizer may drop white space from the text.
     assert pruned.tokenizer.decode_bytes(ids) == run.tokenizer.decode_bytes(
@@ -251,7 +249,7 @@ def test_pruning_unused_tokens_leaves_the_encoding_of_the_corpus_unchanged(
     words: dict[str, int], config: bpe.TrainingConfig
 ) -> None:
     run = bpe.train(bpe.Corpus.from_word_counts(words), config)
-    uses = uses_in_run(run)
+    uses = run.count_uses()
     pruned = Pruned.of(run.tokenizer, uses)
     assert count_uses(pruned.tokenizer, run.pretokens).tolist() == uses[pruned.old_ids].tolist()
     assert int(uses.sum()) == int(run.tokens_after[-1])
@@ -263,7 +261,7 @@ def test_tokens_added_to_a_run_by_pruning_match_encoding_all_its_words(
     words: dict[str, int], config: bpe.TrainingConfig, min_uses: int
 ) -> None:
     run = bpe.train(bpe.Corpus.from_word_counts(words), config)
-    uses = uses_in_run(run)
+    uses = run.count_uses()
     pruned = Pruned.of(run.tokenizer, uses, min_uses)
     after = count_uses(pruned.tokenizer, run.pretokens)
     assert pruned.added_in(run) == int(after.sum()) - int(uses.sum())
@@ -300,7 +298,7 @@ def test_a_search_for_unreachable_tokens_can_be_cancelled() -> None:
 
     n = tokenizer.vocab_size - len(tokenizer.special_tokens)
     with pytest.raises(CancelledError):
-        find_unreachable(tokenizer, stop_at_64)
+        Reachability.of(tokenizer, stop_at_64)
     assert calls == [(0, n), (64, n)]
-    found = find_unreachable(tokenizer, lambda _done, _of: False)
-    assert found == find_unreachable(tokenizer)
+    found = Reachability.of(tokenizer, lambda _done, _of: False)
+    assert found == Reachability.of(tokenizer)

@@ -24,7 +24,7 @@ from bpe_core.trainers import (
 )
 from bpe_core.trainers.special_runs import bytes_apart
 from bpe_core.types import Pair
-from bpe_core.vocabulary import count_uses, token_origin, uses_in_run
+from bpe_core.vocabulary import count_uses, token_origin
 from tests.extending import Case, cases
 
 
@@ -144,7 +144,7 @@ def test_statistics_of_the_vocabulary_start_from_the_base(case: Case) -> None:
     run = case.extended()
     n_base = case.base.vocab_size
     assert run.vocab_size_after.tolist() == list(range(n_base, n_base + len(run.merges) + 1))
-    assert uses_in_run(run).tolist() == count_uses(run.tokenizer, run.pretokens).tolist()
+    assert run.count_uses().tolist() == count_uses(run.tokenizer, run.pretokens).tolist()
     for id in run.new_tokens:
         token = run.tokenizer.vocab[id]
         if id in run.tokenizer.table.ending_word:

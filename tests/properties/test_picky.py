@@ -23,7 +23,7 @@ from bpe_core.formats import dumps, loads, run_to_bytes
 from bpe_core.tokenizer import replace_all
 from bpe_core.trainers import GrowingVocabulary, PairLives, fastest, train_picky_reference
 from bpe_core.types import Format, Pair, PretokenCounts, TrainingConfig
-from bpe_core.vocabulary import Audit, count_uses, find_unreachable
+from bpe_core.vocabulary import Audit, Reachability, count_uses
 from ui.vocabulary import CountedText, inspect_vocabulary
 from ui.vocabulary.audit_section import leading_sentence, list_findings
 
@@ -185,8 +185,8 @@ def test_what_reasons_about_merges_knows_of_removals() -> None:
     assert (found.equal, found.proved) == (False, True)
     assert found.witness is not None
     assert one.encode(found.witness) != other.encode(found.witness)
-    assert dict(find_unreachable(one).unreachable) == {3: "removed"}
-    assert find_unreachable(other).unreachable == {}
+    assert dict(Reachability.of(one).unreachable) == {3: "removed"}
+    assert Reachability.of(other).unreachable == {}
     assert bpe.encode_by(one, "ababc", "fewest-tokens") == [0, 1, 4]
     audited = Audit.of(one, count_uses(one, PretokenCounts((b"ababc",), np.array([1]))))
     assert (audited.never_used, audited.scaffolds) == ((2,), (2,))  # the removed 3 is neither
@@ -226,7 +226,7 @@ def test_commands_know_of_removals(tmp_path: Path) -> None:
     assert "Training removed tokens" in run("mixture", path, *samples)
     # On Vocabulary, they are a finding of their own.
     inspection = inspect_vocabulary("Mine", tokenizer, CountedText("text", "the text"), None)
-    listed = list_findings(inspection, find_unreachable(tokenizer))
+    listed = list_findings(inspection, Reachability.of(tokenizer))
     counts = {each.key: each.n for each in listed}
     assert counts["removed"] == n_removed
     assert counts["unreachable"] == 13  # bytes that UTF-8 has no use for

@@ -18,7 +18,7 @@ from bpe_core.formats.tiktoken_file import recover_rank_merges
 from bpe_core.tokenizer import CompiledEncoder
 from bpe_core.types import Format, PretokenCounts
 from bpe_core.unicode import to_printable
-from bpe_core.vocabulary import Pruned, count_uses, find_unreachable
+from bpe_core.vocabulary import Pruned, Reachability, count_uses
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
 LONG = "incomprehensibilities"
@@ -183,7 +183,7 @@ def test_explain_says_what_was_looked_up() -> None:
 
 def test_the_audit_and_pruning_know_the_flag() -> None:
     (xyz,) = SMALL.encode("xyz")
-    found = find_unreachable(SMALL)
+    found = Reachability.of(SMALL)
     assert xyz in found.only_whole
     assert xyz not in found.unreachable
     uses = count_uses(SMALL, PretokenCounts((b"xyz", b"xyzx"), np.array([3, 1])))

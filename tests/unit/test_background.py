@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 import bpe_core as bpe
-from bpe_core.vocabulary import find_unreachable
+from bpe_core.vocabulary import Reachability
 from tests.waiting import MAX_WAIT_SECONDS, wait_until
 from ui.host import server_cache
 from ui.work import (
@@ -231,13 +231,13 @@ def test_clearing_cancels_running_and_queued_work_and_leaves_no_thread(
 def test_a_search_for_unreachable_tokens_reports_its_progress() -> None:
     task: Task[Progress] = Task()
     tokenizer = bpe.gpt2().truncated(500)
-    assert find_unreachable(tokenizer, stopper(task)).undecided == ()
+    assert Reachability.of(tokenizer, stopper(task)).undecided == ()
     assert task.last_report is not None
     progress = task.last_report
     assert (progress.done > 0, progress.of) == (True, tokenizer.vocab_size - 1)
     task.cancel()
     with pytest.raises(CancelledError):
-        find_unreachable(tokenizer, stopper(task))
+        Reachability.of(tokenizer, stopper(task))
 
 
 # Visitors take turns, and each has a few places in the queue

@@ -18,7 +18,7 @@ from bpe_core.formats import adapted_files, dumps, loads
 from bpe_core.pretokenizers import NORMALIZERS, get_pretokenizer
 from bpe_core.tokenizer import boundaries, with_changes
 from bpe_core.types import Format
-from bpe_core.vocabulary import SourceLines, find_unreachable
+from bpe_core.vocabulary import Reachability, SourceLines
 from tests.strategies import hostile_texts
 from ui.run.corpus_summary import pretoken_figures
 from ui.tokenizers.normalized import list_changes
@@ -127,7 +127,7 @@ def test_tokens_that_no_normalized_text_has_are_unreachable() -> None:
     vocab = {**{byte: bytes([byte]) for byte in range(256)}, **tokens}
     for name, expected in (("none", set[int]()), ("NFC+none", {256}), ("NFD+none", {257})):
         tokenizer = bpe.Tokenizer(vocab=vocab, merges=merges, pretokenizer=name)
-        found = find_unreachable(tokenizer)
+        found = Reachability.of(tokenizer)
         assert {id for id in tokens if id in found.unreachable} == expected
         assert set(found.unreachable.values()) >= ({"normalizer"} if expected else set())
         assert not {*tokens} & {*found.undecided}

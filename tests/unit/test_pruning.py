@@ -9,7 +9,7 @@ from bpe_core.corpus import count_pretokens, load_sample
 from bpe_core.formats import dumps, loads
 from bpe_core.formats.folder_files import FORMATS
 from bpe_core.types import Format
-from bpe_core.vocabulary import Pruned, count_uses, uses_in_run
+from bpe_core.vocabulary import Pruned, count_uses
 from ui.storage import SAMPLE_RUN_ID, load_run
 
 TEXT = "The quick brown fox, it's 2024: naïve 日本語 🙂\n\treturn None  # \x00 <|endoftext|>"
@@ -19,7 +19,7 @@ TEXT = "The quick brown fox, it's 2024: naïve 日本語 🙂\n\treturn None  # 
 @pytest.mark.parametrize("min_uses", [1, 100])
 def test_a_pruned_run_encodes_the_same_after_a_round_trip_in_each_format(format, min_uses) -> None:
     run = load_run(SAMPLE_RUN_ID).run
-    pruned = Pruned.of(run.tokenizer, uses_in_run(run), min_uses).tokenizer
+    pruned = Pruned.of(run.tokenizer, run.count_uses(), min_uses).tokenizer
     loaded = loads(
         dumps(pruned, format),
         pretokenizer="gpt2" if format == "tiktoken" else None,
@@ -38,7 +38,7 @@ def test_pruned_characters_with_bytes_for_the_rest_survive(format: Format) -> No
         byte_fallback=True,
         pretokenizer="metaspace",
     )
-    pruned = Pruned.of(run.tokenizer, uses_in_run(run), 5).tokenizer
+    pruned = Pruned.of(run.tokenizer, run.count_uses(), 5).tokenizer
     assert pruned.vocab_size < run.tokenizer.vocab_size
     assert loads(dumps(pruned, format)) == pruned
     assert pruned.decode(pruned.encode(TEXT)) == TEXT
@@ -56,7 +56,7 @@ def test_hugging_face_encodes_the_same_with_a_pruned_gpt2() -> None:
 
 def test_pruning_on_the_training_text_removes_no_token() -> None:
     run = load_run(SAMPLE_RUN_ID).run
-    pruned = Pruned.of(run.tokenizer, uses_in_run(run))
+    pruned = Pruned.of(run.tokenizer, run.count_uses())
     # Each merge was applied, so its token is used in the corpus or is part of a used one.
     assert pruned.removed == ()
     assert pruned.tokenizer == run.tokenizer
@@ -73,7 +73,7 @@ def test_pruning_gpt2_costs_nothing_on_the_text_that_was_counted() -> None:
 def test_the_cost_of_pruning_on_other_text_equals_that_of_encoding_it() -> None:
     stored = load_run(SAMPLE_RUN_ID)
     run = stored.run
-    uses = uses_in_run(run)
+    uses = run.count_uses()
     pruned = Pruned.of(run.tokenizer, uses, 20)
     assert pruned.removed
     assert count_uses(pruned.tokenizer, run.pretokens).sum() > uses.sum()
@@ -85,7 +85,7 @@ def test_the_cost_of_pruning_on_other_text_equals_that_of_encoding_it() -> None:
 @pytest.mark.parametrize("min_uses", [2, 20, 500])
 def test_tokens_added_to_the_training_text_match_encoding_all_of_it(min_uses: int) -> None:
     run = load_run(SAMPLE_RUN_ID).run
-    uses = uses_in_run(run)
+    uses = run.count_uses()
     pruned = Pruned.of(run.tokenizer, uses, min_uses)
     after = count_uses(pruned.tokenizer, run.pretokens).sum()
     assert pruned.added_in(run) == after - uses.sum()

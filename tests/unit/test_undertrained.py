@@ -26,7 +26,7 @@ from bpe_core.models.tensors import (
     write_tensors,
 )
 from bpe_core.models.untrained_rows import first_component, line, read_figures, separation
-from bpe_core.vocabulary import find_unreachable
+from bpe_core.vocabulary import Reachability
 from tests.loopback_hub import loopback_hub
 
 TEXT = " ".join(f"hug{a}{b} pun{b} bun{a} añ{a}o 木{b}" for a in "bcdfgst" for b in "aeiou")
@@ -34,7 +34,7 @@ TOKENIZER = bpe.train(
     [TEXT] * 3, vocab_size=330, special_tokens=("<|end|>", "<|reserved_0|>")
 ).tokenizer
 N_ROWS, N_COLUMNS = 352, 48
-UNREACHABLE = frozenset(find_unreachable(TOKENIZER).unreachable)
+UNREACHABLE = frozenset(Reachability.of(TOKENIZER).unreachable)
 RESERVED = TOKENIZER.special_tokens["<|reserved_0|>"]
 UNUSED = UNREACHABLE | {RESERVED} | {*range(330, N_ROWS)}
 PLANTED = frozenset([*TOKENIZER.encode("\x01\x02ÿ"), 300, 311, 329]) - UNUSED

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.vocabulary import Query, Vocabulary, find_unreachable, uses_in_corpus
+from bpe_core.vocabulary import Query, Reachability, Vocabulary, uses_in_corpus
 from ui.storage import SAMPLE_RUN_ID, load_run
 from ui.vocabulary import CountedText, inspect_vocabulary
 from ui.vocabulary.audit_section import (
@@ -65,7 +65,7 @@ def test_an_unreachable_token_used_in_a_given_word_is_explained() -> None:
     corpus = bpe.Corpus.from_word_counts({"hug's": 9})
     tokenizer = bpe.train(corpus, bpe.TrainingConfig(261, special_tokens=())).tokenizer
     (token,) = (id for id, token in tokenizer.vocab.items() if token == b"hug's")
-    reachability = find_unreachable(tokenizer)
+    reachability = Reachability.of(tokenizer)
     assert token in reachability.unreachable
     notes: list[tuple[str, str]] = []
     for words in (corpus, bpe.Corpus.from_text("hug's")):

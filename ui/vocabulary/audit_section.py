@@ -20,7 +20,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bpe_core.tokenizer import Encoder, Tokenizer
-from bpe_core.vocabulary import Query, Reachability, SearchBy, SortBy
+from bpe_core.vocabulary import Query, Reachability
 from ui.components import (
     ChartPicture,
     FigureRow,
@@ -106,7 +106,7 @@ def to_query(record: Mapping[str, str], only: tuple[int, ...] | None = None) -> 
     low, high = parse_lengths(record["bytes"])
     return Query(
         text=record["find"],
-        by=cast("SearchBy", record["by"] or "text"),
+        by=Query.SEARCH_BY[record["by"] or "text"],
         script=record["script"] or None,
         shortest=low,
         longest=high,
@@ -114,7 +114,7 @@ def to_query(record: Mapping[str, str], only: tuple[int, ...] | None = None) -> 
         partial_utf8=_flag(record["partial"]),
         special=_flag(record["special"]),
         only=only,
-        sort=cast("SortBy", record["sort"].removeprefix("-") or "id"),
+        sort=Query.SORT_BY[record["sort"].removeprefix("-") or "id"],
         descending=record["sort"].startswith("-"),
     )
 

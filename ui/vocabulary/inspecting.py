@@ -25,9 +25,7 @@ from bpe_core.vocabulary import (
     Pruned,
     Reachability,
     Vocabulary,
-    find_unreachable,
     uses_in_corpus,
-    uses_in_run,
 )
 from ui.corpus import text_field
 from ui.host import cached
@@ -302,7 +300,7 @@ def search(tokenizer: Tokenizer) -> Status[Progress, Reachability]:
     id = tokenizer.fingerprint
     is_short = tokenizer.vocab_size <= FEW_TOKENS
     return queue.begin(
-        SEARCH, id, lambda task: find_unreachable(tokenizer, stopper(task)), is_short=is_short
+        SEARCH, id, lambda task: Reachability.of(tokenizer, stopper(task)), is_short=is_short
     )
 
 
@@ -328,5 +326,5 @@ def _count(encoder: Encoder, text: CountedText, task: Task[Progress]) -> Uses:
     if text.corpus is not None:
         return uses_in_corpus(encoder, text.corpus, stopper(task))
     if text.run is not None:
-        return uses_in_run(text.run.run)
+        return text.run.run.count_uses()
     return np.zeros(max(encoder.vocab) + 1, np.int64)
