@@ -10,8 +10,7 @@ from bpe_core.trainers import TrainingRun, train
 from bpe_core.types import TrainingConfig
 from bpe_core.views import (
     PlayedRun,
-    pack_ribbon,
-    ribbon_text,
+    Ribbon,
 )
 
 _RIBBON_BYTES: Final = 1_800
@@ -47,8 +46,8 @@ def train_recorded(recorded: RecordedRun) -> TrainingRun:
 def stored_run(recorded: RecordedRun, run: TrainingRun) -> list[bytes]:
     """Return the two messages that the merge player plays: the run, and all its merges."""
     player = PlayedRun(run, f"run-{recorded.id}")
-    beginning = ribbon_text(load_sample(recorded.id).documents[:1], _RIBBON_BYTES)
-    end = {"ribbon": pack_ribbon(run.tokenizer, *beginning)}
+    beginning = Ribbon.beginnings(load_sample(recorded.id).documents[:1], _RIBBON_BYTES)
+    end = {"ribbon": Ribbon.pack(run.tokenizer, *beginning)}
     return [
         player.pack(opening=run.opening_step, starts=[0], end=end),
         player.pack_merges(0, len(run.merges)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -13,7 +13,6 @@ from bpe_core.errors import ConfigError
 if TYPE_CHECKING:
     from bpe_core.corpus import Corpus
     from bpe_core.models import Recipe, Undertrained
-    from bpe_core.vocabulary import SampleSet
 
 _MAX_LISTED = 30
 
@@ -195,7 +194,7 @@ def fit_rows(
 def mixture(
     tokenizer: str,
     samples: tuple[str, ...],
-    shipped: SampleSet | None,
+    shipped: Literal["kinds", "languages"] | None,
     n_merges: int | None,
     resamples: int,
     *,

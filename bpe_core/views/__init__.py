@@ -32,12 +32,10 @@ if TYPE_CHECKING:
         PackedSpans,
         PackedTokens,
         PlayedRun,
+        Ribbon,
         find_longest_word,
-        learning_ribbon,
         pack_boundaries,
-        pack_ribbon,
         pack_spans,
-        ribbon_text,
         token_for_browser,
     )
 else:

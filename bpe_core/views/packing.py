@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import TypedDict
+from typing import Self, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -316,7 +316,7 @@ class PlayedRun:
 
         `opening` is the step that the page opens the run at, and `starts` are the first merges of
         the blocks that the player can request. `end` is what the last frame shows besides the
-        figures of the run: see `pack_ribbon`. A message is a JSON header, preceded by its length as
+        figures of the run: see `Ribbon.pack`. A message is a JSON header, preceded by its length as
         uint32, then the arrays that the header lists with their type, offset and length;
         little-endian, each array at a multiple of 8 bytes.
         """
@@ -422,47 +422,81 @@ def _first_bytes(text: str, most: int) -> str:
     return text[:most].encode()[:most].decode(errors="ignore")
 
 
-def ribbon_text(documents: Sequence[str], n_bytes: int = _RIBBON_BYTES) -> tuple[str, ...]:
-    """Return how the documents of a text begin: as much as a ribbon of a few rows shows.
-
-    >>> ribbon_text(["hug", "", "pug"])
-    ('hug', 'pug')
-    """
-    beginnings: list[str] = []
-    n_left = n_bytes
-    for text in documents[:_MAX_RIBBON_DOCUMENTS]:
-        if beginning := _first_bytes(text, n_left):
-            beginnings.append(beginning)
-            n_left -= len(beginning.encode())
-    return tuple(beginnings)
-
-
-def pack_ribbon(tokenizer: Tokenizer, *documents: str) -> dict[str, object]:
-    """Return documents in a row with their tokens as the player's last frame draws them.
-
-    As in training, no token spans two documents. `ids` and `lengths`, in bytes, are those of the
-    tokens, and `made` says which of them a merge made; text in no token has the id -1.
-    """
-    segments = [segment for text in documents for segment in tokenizer.segments(text)]
-    made = {merge.id for merge in tokenizer.merges}
-    return {
-        "text": "".join(documents),
-        "ids": [-1 if segment.id is None else segment.id for segment in segments],
-        "lengths": [segment.byte_end - segment.byte_start for segment in segments],
-        "made": [segment.id in made for segment in segments],
-    }
-
-
-class LearningRibbon:
-    """A ribbon of a text while a tokenizer that cuts it into `words` is learned.
+class Ribbon:
+    """A text in a row with its tokens, while a tokenizer that cuts it into words is learned.
 
     >>> from bpe_core.trainers import train
     >>> run = train(["hug hugs"], vocab_size=258, special_tokens=())
-    >>> ribbon = LearningRibbon(run.tokenizer.truncated(0), "hug hugs")
+    >>> ribbon = Ribbon(run.tokenizer.truncated(0), "hug hugs")
     >>> ribbon.join([(merge.left, merge.right, merge.id) for merge in run.merges])
-    >>> ribbon.packed() == pack_ribbon(run.tokenizer, "hug hugs")
+    >>> ribbon.packed() == Ribbon.pack(run.tokenizer, "hug hugs")
     True
     """
+
+    @staticmethod
+    def beginnings(documents: Sequence[str], n_bytes: int = _RIBBON_BYTES) -> tuple[str, ...]:
+        """Return how the documents of a text begin: as much as a ribbon of a few rows shows.
+
+        >>> Ribbon.beginnings(["hug", "", "pug"])
+        ('hug', 'pug')
+        """
+        found: list[str] = []
+        n_left = n_bytes
+        for text in documents[:_MAX_RIBBON_DOCUMENTS]:
+            if beginning := _first_bytes(text, n_left):
+                found.append(beginning)
+                n_left -= len(beginning.encode())
+        return tuple(found)
+
+    @staticmethod
+    def pack(tokenizer: Tokenizer, *documents: str) -> dict[str, object]:
+        """Return documents in a row with their tokens as the player's last frame draws them.
+
+        As in training, no token spans two documents. `ids` and `lengths`, in bytes, are those of
+        the tokens, and `made` says which of them a merge made; text in no token has the id -1.
+        """
+        segments = [segment for text in documents for segment in tokenizer.segments(text)]
+        made = {merge.id for merge in tokenizer.merges}
+        return {
+            "text": "".join(documents),
+            "ids": [-1 if segment.id is None else segment.id for segment in segments],
+            "lengths": [segment.byte_end - segment.byte_start for segment in segments],
+            "made": [segment.id in made for segment in segments],
+        }
+
+    @classmethod
+    def before(cls, config: TrainingConfig, *documents: str) -> Self | None:
+        """Return the ribbon of documents before the first merge; None if their ids are not known.
+
+        They are known before training if the alphabet is all bytes, the cut keeps all text, and
+        merges are all that is learned.
+
+        >>> config = TrainingConfig(300)
+        >>> Ribbon.before(config, "hug").packed()["lengths"]
+        [1, 1, 1]
+        >>> Ribbon.before(TrainingConfig(300, base="characters"), "hug") is None
+        True
+        """
+        vocabulary = GrowingVocabulary(config, ())
+        cut = get_pretokenizer(config.pretokenizer)
+        is_known = (config.alphabet, config.end_of_word) == ("bytes", None)
+        changes_words = config.superwords_from is not None or cut.normalizer is not None
+        if (
+            not is_known
+            or changes_words
+            or config.picky is not None
+            or config.parity
+            or not any(documents)
+            or any("".join(cut.split(text)) != text for text in documents)
+        ):
+            return None
+        alphabet = Tokenizer(
+            vocab=dict(enumerate(vocabulary.tokens)),
+            merges=[],
+            pretokenizer=config.pretokenizer,
+            special_tokens=vocabulary.special_tokens,
+        )
+        return cls(alphabet, *documents)
 
     def __init__(self, alphabet: Tokenizer, *documents: str) -> None:
         self._text = "".join(documents)
@@ -491,7 +525,7 @@ class LearningRibbon:
             self._note_pairs()
 
     def packed(self) -> dict[str, object]:
-        """Return the text with its tokens now, as `pack_ribbon` does."""
+        """Return the text with its tokens now, as `Ribbon.pack` does."""
         symbols = list(chain.from_iterable(self._words))
         return {
             "text": self._text,
@@ -499,40 +533,6 @@ class LearningRibbon:
             "lengths": [length for _, length in symbols],
             "made": [id not in self._alphabet for id, _ in symbols],
         }
-
-
-def learning_ribbon(config: TrainingConfig, *documents: str) -> LearningRibbon | None:
-    """Return the ribbon of documents before the first merge; None where their ids are not known.
-
-    They are known before training if the alphabet is all bytes, the cut keeps all text, and merges
-    are all that is learned.
-
-    >>> config = TrainingConfig(300)
-    >>> learning_ribbon(config, "hug").packed()["lengths"]
-    [1, 1, 1]
-    >>> learning_ribbon(TrainingConfig(300, base="characters"), "hug") is None
-    True
-    """
-    vocabulary = GrowingVocabulary(config, ())
-    cut = get_pretokenizer(config.pretokenizer)
-    is_known = (config.alphabet, config.end_of_word) == ("bytes", None)
-    changes_words = config.superwords_from is not None or cut.normalizer is not None
-    if (
-        not is_known
-        or changes_words
-        or config.picky is not None
-        or config.parity
-        or not any(documents)
-        or any("".join(cut.split(text)) != text for text in documents)
-    ):
-        return None
-    alphabet = Tokenizer(
-        vocab=dict(enumerate(vocabulary.tokens)),
-        merges=[],
-        pretokenizer=config.pretokenizer,
-        special_tokens=vocabulary.special_tokens,
-    )
-    return LearningRibbon(alphabet, *documents)
 
 
 def own_words(

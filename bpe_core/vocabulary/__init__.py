@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     )
     from bpe_core.vocabulary.mixtures import (
         Mixture,
-        SampleSet,
         Witness,
         mixture,
         shipped_samples,

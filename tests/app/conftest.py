@@ -21,7 +21,7 @@ from ui.host import server_cache
 from ui.serving.upkeep import warm_up_rest
 from ui.shell.workspace import state_key
 from ui.vocabulary import inspecting
-from ui.work import queue
+from ui.work import Progress, Task, queue
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -112,19 +112,16 @@ def wait_for_scripts_and_allow_no_exception() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def search_small_vocabularies_once() -> Iterator[None]:
     """Search each small tokenizer once, because most tests need the sample tokenizer's result."""
-    search = Reachability.of
+    search = inspecting.find_unreachable
 
     @cache
     def found(tokenizer: Tokenizer) -> Reachability:
-        return search(tokenizer)
+        return Reachability.of(tokenizer)
 
-    def find(
-        tokenizer: Tokenizer, should_stop: Callable[[int, int], bool] | None = None
-    ) -> Reachability:
-        if tokenizer.vocab_size <= inspecting.FEW_TOKENS:
-            return found(tokenizer)
-        return search(tokenizer, should_stop)
+    def find(tokenizer: Tokenizer, task: Task[Progress]) -> Reachability:
+        is_small = tokenizer.vocab_size <= inspecting.FEW_TOKENS
+        return found(tokenizer) if is_small else search(tokenizer, task)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Reachability, "of", find)
+        patch.setattr(inspecting, "find_unreachable", find)
         yield

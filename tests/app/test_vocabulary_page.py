@@ -195,14 +195,14 @@ def test_the_search_for_unreachable_tokens_can_be_waited_for_cancelled_and_repea
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inspecting, "FEW_TOKENS", 0)
-    find = Reachability.of
+    find = inspecting.find_unreachable
     go_on = Event()
 
     def found(*arguments: Any) -> Reachability | None:
         assert go_on.wait(MAX_WAIT_SECONDS)
         return find(*arguments)
 
-    monkeypatch.setattr(Reachability, "of", found)
+    monkeypatch.setattr(inspecting, "find_unreachable", found)
     tokenizer = load_run(SAMPLE_RUN_ID).run.tokenizer
     app = open_app("vocabulary")
     assert findings(app)["unreachable"] is None

@@ -20,7 +20,7 @@ from bpe_core.errors import BpeError
 from bpe_core.tokenizer import gpt2
 from bpe_core.views import (
     PlayedRun,
-    pack_ribbon,
+    Ribbon,
 )
 from static_site.engine_data import engine_data
 from ui.compare.verdict import rival_rows
@@ -71,7 +71,7 @@ def _small(drawn: random.Random) -> list[str]:
 def _packed(run: bpe.TrainingRun) -> dict[str, Any]:
     starts = PlayedRun(run, "p").block_starts
     config = run.config
-    ribbon = pack_ribbon(run.tokenizer, "a text")
+    ribbon = Ribbon.pack(run.tokenizer, "a text")
     return {
         "run": {
             "config": {

@@ -17,7 +17,7 @@ import pytest
 import bpe_core as bpe
 from bpe_core.corpus import ReadOptions, Upload, divide_in_process
 from bpe_core.corpus.reading_process import read_in_process
-from bpe_core.views import pack_ribbon, ribbon_text
+from bpe_core.views import Ribbon
 from tests.new_process import children_with, run_python
 from tests.waiting import MAX_WAIT_SECONDS, wait_until
 from ui.storage import BaseName, CorpusOrigin, Extension, Trained, load_run
@@ -330,7 +330,7 @@ def test_a_training_that_an_earlier_server_ended_is_known_by_its_run() -> None:
 def test_the_ribbon_of_a_text_shows_its_tokens_after_the_merges_so_far() -> None:
     documents = ["naïve woodchucks would chuck 木 🙂 wood\n" * 4, SLOW.documents[0][:200_000]]
     corpus = bpe.Corpus.from_documents(documents)
-    beginnings = ribbon_text(corpus.documents)
+    beginnings = Ribbon.beginnings(corpus.documents)
     assert len("".join(beginnings).encode()) == 300
     for config in (bpe.TrainingConfig(900), bpe.TrainingConfig(3_000, tie_break="first-seen")):
         run = bpe.train(corpus, config)
@@ -347,7 +347,7 @@ def test_the_ribbon_of_a_text_shows_its_tokens_after_the_merges_so_far() -> None
         shown = {step.progress.merges_done: step.ribbon for step in steps if step.progress}
         assert {0, len(run.merges)} < set(shown)
         for n, ribbon in shown.items():
-            assert ribbon == pack_ribbon(run.tokenizer.truncated(n), *beginnings), n
+            assert ribbon == Ribbon.pack(run.tokenizer.truncated(n), *beginnings), n
         assert all(not step.progress.new_merges for step in steps if step.progress)
 
 

@@ -10,8 +10,7 @@ import bpe_core as bpe
 from bpe_core.adapting import extend
 from bpe_core.views import (
     PlayedRun,
-    learning_ribbon,
-    pack_ribbon,
+    Ribbon,
 )
 from bpe_core.views.packing import MAX_WORD_LENGTH, N_GIVEN, WHOLE_RUN, own_words
 
@@ -89,10 +88,10 @@ def test_the_message_names_each_language_once(hug_run: bpe.TrainingRun) -> None:
 def test_no_token_of_a_ribbon_spans_two_documents() -> None:
     run = bpe.train(["hug hug hug"], bpe.TrainingConfig(258, special_tokens=()))
     ids = [run.tokenizer.encode(text) for text in ("h", "ug")]
-    ribbon = pack_ribbon(run.tokenizer, "h", "ug")
+    ribbon = Ribbon.pack(run.tokenizer, "h", "ug")
     assert (ribbon["text"], ribbon["ids"]) == ("hug", [*ids[0], *ids[1]])
     assert run.tokenizer.encode("hug") != ribbon["ids"]
-    learned = learning_ribbon(run.config, "h", "ug")
+    learned = Ribbon.before(run.config, "h", "ug")
     assert learned is not None
     learned.join([(merge.left, merge.right, merge.id) for merge in run.merges])
     assert learned.packed() == ribbon
@@ -103,7 +102,7 @@ def test_a_ribbon_covers_every_byte_of_its_text() -> None:
     whitespace = replace(CLASSROOM, pretokenizer="whitespace")
     for config in (CLASSROOM, whitespace, bpe.TrainingConfig(270)):
         run = bpe.train([text], config)
-        ribbon = pack_ribbon(run.tokenizer, text)
+        ribbon = Ribbon.pack(run.tokenizer, text)
         assert sum(cast("list[int]", ribbon["lengths"])) == len(text.encode())
         ids = [id for id in cast("list[int]", ribbon["ids"]) if id >= 0]
         assert ids == run.tokenizer.encode(text)

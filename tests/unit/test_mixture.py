@@ -14,7 +14,8 @@ from click.testing import CliRunner
 import bpe_core as bpe
 from bpe_core.cli import main
 from bpe_core.corpus import count_pretokens
-from bpe_core.vocabulary import SampleSet, mixtures
+from bpe_core.vocabulary import mixtures
+from bpe_core.vocabulary.mixtures import SampleSet
 from tests.commands import run
 
 

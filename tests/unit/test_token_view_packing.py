@@ -15,9 +15,8 @@ from bpe_core.comparison import Stretches
 from bpe_core.tokenizer import boundaries
 from bpe_core.views import (
     PackedTokens,
-    learning_ribbon,
+    Ribbon,
     pack_boundaries,
-    pack_ribbon,
     pack_spans,
 )
 from bpe_core.views.packing import Numbers, pack_numbers
@@ -191,11 +190,11 @@ def test_the_ribbon_of_a_text_is_drawn_while_it_is_learned_if_its_ids_are_known(
     ]
     for changes in known:
         config = bpe.TrainingConfig(264, **changes)
-        run, ribbon = bpe.train([text], config), learning_ribbon(config, text)
+        run, ribbon = bpe.train([text], config), Ribbon.before(config, text)
         assert ribbon is not None
-        assert ribbon.packed() == pack_ribbon(run.tokenizer.truncated(0), text)
+        assert ribbon.packed() == Ribbon.pack(run.tokenizer.truncated(0), text)
         ribbon.join([(merge.left, merge.right, merge.id) for merge in run.merges])
-        assert ribbon.packed() == pack_ribbon(run.tokenizer, text)
+        assert ribbon.packed() == Ribbon.pack(run.tokenizer, text)
     for changes in unknown:
-        assert learning_ribbon(bpe.TrainingConfig(264, **changes), text) is None, changes
-    assert learning_ribbon(bpe.TrainingConfig(264), "") is None
+        assert Ribbon.before(bpe.TrainingConfig(264, **changes), text) is None, changes
+    assert Ribbon.before(bpe.TrainingConfig(264), "") is None

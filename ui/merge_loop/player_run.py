@@ -26,11 +26,10 @@ from bpe_core.tokenizer import gpt2
 from bpe_core.trainers import ParityHistory, steps_to_draw
 from bpe_core.views import (
     PlayedRun,
+    Ribbon,
     View,
     component_css,
     join_modules,
-    pack_ribbon,
-    ribbon_text,
     zip_to_text,
 )
 from ui.components import merge_player
@@ -261,8 +260,8 @@ def find_end(stored: StoredRun) -> dict[str, object]:
     if text is not None and text.corpus.documents:
         # A text that is too strange for the tokenizer has no ribbon.
         with suppress(BpeError):
-            beginning = ribbon_text(text.corpus.documents[:1], _MAX_RIBBON_BYTES)
-            end["ribbon"] = pack_ribbon(stored.run.tokenizer, *beginning)
+            beginning = Ribbon.beginnings(text.corpus.documents[:1], _MAX_RIBBON_BYTES)
+            end["ribbon"] = Ribbon.pack(stored.run.tokenizer, *beginning)
     return end
 
 

@@ -23,7 +23,7 @@ from bpe_core.formats import FOLDER, dumps, find_reader, special_roles, what_ran
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers import TrainingRun
 from bpe_core.types import Format, TrainingProgress
-from bpe_core.views import pack_ribbon, ribbon_text
+from bpe_core.views import Ribbon
 from ui.components import (
     ChartPicture,
     ShareBar,
@@ -328,15 +328,15 @@ def _ribbon(run_id: str, beginnings: tuple[str, ...]) -> dict[str, object] | Non
     """Return a text as a ribbon; None without a text, or if the tokenizer cannot encode it."""
     if beginnings:
         with suppress(BpeError):
-            return pack_ribbon(load_run(run_id).run.tokenizer, *beginnings)
+            return Ribbon.pack(load_run(run_id).run.tokenizer, *beginnings)
     return None
 
 
 def draw_run_ribbons(run_id: str, *others: tuple[str, Sequence[str]], key: str) -> None:
     """Draw how a run's text begins, and other documents under their names: a bar for each token."""
     seen = load_run(run_id).training_text
-    texts = [(_SEEN, () if seen is None else ribbon_text(seen.corpus.documents))]
-    texts += [(name, ribbon_text(documents)) for name, documents in others]
+    texts = [(_SEEN, () if seen is None else Ribbon.beginnings(seen.corpus.documents))]
+    texts += [(name, Ribbon.beginnings(documents)) for name, documents in others]
     drawn = [(name, _ribbon(run_id, beginnings)) for name, beginnings in texts]
     if ribbons := [(name, ribbon) for name, ribbon in drawn if ribbon is not None]:
         draw_ribbons(ribbons, key=key)

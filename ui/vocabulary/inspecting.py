@@ -299,9 +299,7 @@ def search(tokenizer: Tokenizer) -> Status[Progress, Reachability]:
     """Return the status of the search for unreachable tokens, starting it if needed."""
     id = tokenizer.fingerprint
     is_short = tokenizer.vocab_size <= FEW_TOKENS
-    return queue.begin(
-        SEARCH, id, lambda task: Reachability.of(tokenizer, stopper(task)), is_short=is_short
-    )
+    return queue.begin(SEARCH, id, partial(find_unreachable, tokenizer), is_short=is_short)
 
 
 def count(encoder: Encoder, text: CountedText) -> Status[Progress, Uses]:
@@ -328,3 +326,8 @@ def _count(encoder: Encoder, text: CountedText, task: Task[Progress]) -> Uses:
     if text.run is not None:
         return text.run.run.count_uses()
     return np.zeros(max(encoder.vocab) + 1, np.int64)
+
+
+def find_unreachable(tokenizer: Tokenizer, task: Task[Progress]) -> Reachability:
+    """Find the tokens that no text encodes to; raises CancelledError if the task is cancelled."""
+    return Reachability.of(tokenizer, stopper(task))

@@ -21,7 +21,7 @@ from bpe_core.processes import Limits, Report, call
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers import TrainingRun, train
 from bpe_core.types import TrainingConfig, TrainingProgress
-from bpe_core.views import learning_ribbon, ribbon_text
+from bpe_core.views import Ribbon
 from ui.host import Code, event, log_unforeseen, settings, short_id
 from ui.storage import (
     HELD_OUT_SEED,
@@ -271,7 +271,7 @@ def train_and_store(
 
     ribbon = None
     if not isinstance(how, Extension):
-        ribbon = learning_ribbon(how, *ribbon_text(training.documents))
+        ribbon = Ribbon.before(how, *Ribbon.beginnings(training.documents))
 
     def follow(progress: TrainingProgress) -> None:
         drawn = None

@@ -11,6 +11,6 @@ _ribbons = make_component(__file__, "ribbons", styles=("../shared/ribbon", "ribb
 
 
 def draw_ribbons(texts: Sequence[tuple[str, Mapping[str, Any]]], *, key: str) -> None:
-    """Draw named texts, each as `pack_ribbon` packs it."""
+    """Draw named texts, each as `Ribbon.pack` packs it."""
     rows = [{"name": name, **ribbon} for name, ribbon in texts]
     _ribbons(key=key, data={"texts": rows})
