@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bpe_core.trainers.merge_terms import find_term_forms
     from bpe_core.trainers.pair_rules import is_superword
     from bpe_core.trainers.pair_tables import PairCount
+    from bpe_core.trainers.parity import ParityRule, learn_parity_reference
     from bpe_core.trainers.picky import train_picky_reference
     from bpe_core.trainers.plain_extending import ReferenceCorpus, encode_word, extend_reference
     from bpe_core.trainers.reference import (
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
         spelled_by,
     )
     from bpe_core.trainers.statistics import PairPicture, RunCurves, steps_to_draw
+    from bpe_core.trainers.superwords import train_superwords_reference
     from bpe_core.trainers.trace import MergeTrace
     from bpe_core.trainers.training import (
         LargestSize,

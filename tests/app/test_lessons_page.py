@@ -47,6 +47,9 @@ RIGHT: dict[tuple[int, str], list[Any]] = {
     (5, "add_tokens"): ["as many"],
     (5, "Merges"): [[" ne", "ph"]],
     (5, "Test"): ["GPT-2’s own encoding"],
+    (7, "Superwords"): ["2"],
+    (7, "Removals"): [["ll"]],
+    (7, "Parity"): ["5"],
 }
 """The right answers to the questions about the examples."""
 
@@ -321,6 +324,7 @@ def test_every_step_accepts_any_words(
     open_app: Callable[..., AppTest], words: str, lesson: str
 ) -> None:
     fields = ("words", "documents", "cut_sentences", "cut_text", "few_words", "new_words")
+    fields += ("joined_text", "refined_text", "shared_text")
     open_app("lessons", lesson=lesson, print="true", **dict.fromkeys(fields, words))
 
 
@@ -387,6 +391,26 @@ def test_a_text_without_words_shows_an_error(
     app = open_app("lessons", typed, lesson=title, **{f"step_of_{place}": step})
     none = "There are no words" if name.endswith("words") else "There are no words to learn from"
     assert [re.split("[:.]", error.value.replace("\\", ""))[0] for error in app.error] == [none]
+
+
+def test_other_ways_show_their_reference_and_what_it_learned(
+    open_app: Callable[..., AppTest],
+) -> None:
+    for step, reference, expected in (
+        ("Superwords", "train_superwords_reference", "('by', ' the way')"),
+        ("Removals", "train_picky_reference", "(5, 'll')"),
+        ("Parity", "learn_parity_reference", "[1, 0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1]"),
+    ):
+        app = open_shown(open_app, 7, step)
+        code = next(one for one in all_sent(app) if "printed" in one)
+        assert [shown["name"] for shown in code["pieces"]] == [reference]
+        assert expected in code["printed"]
+    for step, said in (
+        ("Removals", "No merge uses up enough of a token here."),
+        ("Parity", "There is only one language."),
+    ):
+        app = open_shown(open_app, 7, step, refined_text="a b", shared_text="one line")
+        assert said in app.info[0].value
 
 
 @pytest.mark.parametrize(("place", "step"), [(1, "Pairs"), (3, "Ties")])

@@ -11,7 +11,12 @@ from hypothesis import given
 
 import bpe_core as bpe
 from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.trainers import reference
+from bpe_core.trainers import (
+    learn_parity_reference,
+    reference,
+    train_picky_reference,
+    train_superwords_reference,
+)
 from tests.strategies import plain_configs, word_counts
 from ui.lessons import four_documents, gpt2_cuts, hug_words, parts, showing
 from ui.lessons.parts import (
@@ -136,6 +141,9 @@ def test_a_sum_names_the_words_that_contribute_to_it() -> None:
         reference.apply_merge,
         reference.learn_merges,
         reference.encode_reference,
+        train_superwords_reference,
+        train_picky_reference,
+        learn_parity_reference,
     ],
 )
 def test_the_code_shown_is_the_source_without_the_doctests(function: object) -> None:
@@ -144,10 +152,10 @@ def test_the_code_shown_is_the_source_without_the_doctests(function: object) -> 
     source = inspect.getsource(function).rstrip("\n").split("\n")  # pyright: ignore[reportArgumentType]
     start = next(row for row, line in enumerate(source) if not line.strip())
     n_left_out = len(source) - len(lines)
-    assert ">>> " in source[start + 1]
+    assert ">>> " in "".join(source[start : start + n_left_out])
     assert lines == [*source[:start], *source[start + n_left_out :]]
     assert not any(">>>" in line for line in lines)
-    assert shown.path == "bpe_core/trainers/reference.py"
+    assert shown.path == f"{function.__module__.replace('.', '/')}.py"
 
 
 def test_printed_values_spell_out_ids_and_are_short() -> None:

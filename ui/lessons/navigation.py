@@ -11,7 +11,15 @@ import streamlit as st
 
 from ui.components import Question, claims, full_screen, question
 from ui.host import errors_shown
-from ui.lessons import four_documents, gpt2_cuts, hug_words, languages, new_words, reasons
+from ui.lessons import (
+    four_documents,
+    gpt2_cuts,
+    hug_words,
+    languages,
+    new_words,
+    other_ways,
+    reasons,
+)
 from ui.lessons.parts import PRINT, Lesson, is_printing
 from ui.shell import choose_one, workspace
 
@@ -22,6 +30,7 @@ LESSONS: tuple[Lesson[Any], ...] = (
     reasons.LESSON,
     new_words.LESSON,
     languages.LESSON,
+    other_ways.LESSON,
 )
 
 
