@@ -12,9 +12,9 @@ from tokenizers import normalizers
 
 from bpe_core import Tokenizer, kernels
 from bpe_core.errors import ConfigError
-from bpe_core.formats import cuts_by_steps, pre_tokenizer_part
+from bpe_core.formats import cuts_by_steps, pre_tokenizer_part, write_huggingface
 from bpe_core.pretokenizers import SCANNERS, get_pretokenizer, get_scanner
-from bpe_core.tokenizer import can_compile
+from bpe_core.tokenizer import END_OF_TEXT, can_compile
 from static_site.browser_patterns import inside_class
 
 _CONSTANTS: Final = (
@@ -46,7 +46,18 @@ def engine_data() -> str:
         steps: name for steps, name in cuts_by_steps().items() if name in data["scanners"]
     }
     data["changing"] = changing_pattern()
+    data["file"] = _empty_file()
     return json.dumps(data, separators=(",", ":"))
+
+
+def _empty_file() -> dict[str, Any]:
+    """Return a tokenizer.json with one special token, without its vocabulary and merges."""
+    vocab = {byte: bytes([byte]) for byte in range(256)} | {256: END_OF_TEXT.encode()}
+    special = {END_OF_TEXT: 256}
+    tokenizer = Tokenizer(vocab=vocab, merges=[], pretokenizer="gpt2", special_tokens=special)
+    described = json.loads(write_huggingface(tokenizer))
+    described["model"] |= {"vocab": {}, "merges": []}
+    return described
 
 
 @cache

@@ -53,7 +53,7 @@ async function recorded(run) {
 async function replayed({ run, ribbon }) {
   const engine = await startEngine();
   const { handle } = await engine.open({ run });
-  const cut = async (/** @type {string} */ text) => pretokensOf(text, await engine.place(handle, text));
+  const cut = async (/** @type {string} */ text) => pretokensOf(await engine.place(handle, text));
   const merges = (/** @type {number} */ start, /** @type {number} */ stop) => engine.packMerges(run, start, stop, OWN);
   const opening = await openingStep(run, merges);
   const more = { player: OWN, opening, starts: blockStarts(run), ending: stopSentence(run), end: { ribbon } };

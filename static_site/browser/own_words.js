@@ -5,14 +5,20 @@
 
 const MAX_WORD_LENGTH = 400; // bytes
 const utf8 = new TextEncoder();
+const WHOLE_TEXT = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Return the pre-tokens of a text that the engine has encoded.
-    @param {string} text
-    @param {Pick<Encoded, "ends" | "startsWord">} encoded By a tokenizer that leaves nothing out.
+    @param {Pick<Encoded, "text" | "lengths" | "startsWord">} encoded By a tokenizer that leaves nothing out.
     @returns {string[]} */
-export function pretokensOf(text, { ends, startsWord }) {
-  const starts = [...startsWord.keys()].filter((i) => startsWord[i]).map((i) => (i ? ends[i - 1] : 0));
-  return starts.map((start, i) => text.slice(start, starts[i + 1]));
+export function pretokensOf({ text, lengths, startsWord }) {
+  const bytes = utf8.encode(text);
+  /** @type {number[]} */
+  const starts = [];
+  lengths.reduce((at, length, i) => {
+    if (startsWord[i]) starts.push(at);
+    return at + length;
+  }, 0);
+  return starts.map((start, i) => WHOLE_TEXT.decode(bytes.subarray(start, starts[i + 1])));
 }
 
 /** Return pre-tokens, each as the ids of its bytes.

@@ -12,7 +12,7 @@ import json
 import os
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from tokenizers import AddedToken, normalizers
@@ -33,6 +33,8 @@ from tests.oracles import TOKENIZERS
 
 N_CORPORA: Final = 500
 OPENED: Final = ("gpt2", "cl100k_base", "o200k_base")
+PUBLISHED: Final = ("llama3.1", "qwen3")
+"""Whole files as a visitor drops them; Llama 3.1's lists every way to make a token."""
 HOSTILE: Final = (
     *("a" * 70_000, " " * 9_000, "ab" * 40_000 + "é", "\n \n" * 3_000, "\U0001f9e9" * 5_000),
     *(
@@ -65,6 +67,7 @@ def main() -> None:
         "normal_forms": [_normalized(form, texts) for form in ("NFC", "NFD", "NFKC", "NFKD")],
         "added": [*_with_added()],
         "listed": [*_every_way(drawn)],
+        "published": [_published(name, texts[::5]) for name in PUBLISHED],
     }
     json.dump(made, sys.stdout)
 
@@ -132,6 +135,20 @@ def _every_way(drawn: random.Random) -> Iterator[dict[str, Any]]:
             "n_merges": len(own.merges) if order == sorted(ways) else None,
             "texts": [[each, other.encode(each).ids] for each in texts],
         }
+
+
+def _published(name: str, texts: Sequence[str]) -> dict[str, Any]:
+    """Return where a published file is, and the ids that the publisher's library gives texts."""
+    path = TOKENIZERS / f"{name}.json"
+    other = OtherTokenizer.from_file(str(path))
+    special = [each.content for each in other.get_added_tokens_decoder().values() if each.special]
+    plain = [text for text in texts if not any(token in text for token in special)]
+    found = other.encode_batch(plain, add_special_tokens=False)
+    return {
+        "path": str(path),
+        "n_tokens": other.get_vocab_size(),
+        "texts": [[text, each.ids] for text, each in zip(plain, found, strict=True)],
+    }
 
 
 def _run(drawn: random.Random, number: int) -> dict[str, Any]:

@@ -14,6 +14,7 @@
     @property {number[]} classes Each run of code points of one class: how many there are, and the class.
     @property {Record<string, ScannerData>} scanners
     @property {string} changing A pattern of the parts of a text that a normal form of Unicode may change.
+    @property {{ added_tokens: object[], model: object }} file A tokenizer.json as the app writes it, with one added token.
     @property {Record<string, string>} cuts The name of each cut, by its steps in a tokenizer.json. */
 
 /** @typedef {"ROOM" | "SCAN_UP_TO" | "PAIR_ROW" | "NARROW_ROW" | "WORD_ROW" | "MAX_ROWS" | "LONG_WORD" | "SLACK" | "FIRST_SYMBOL" | "ENTRY" | "CELLS"} Size */

@@ -2,18 +2,17 @@
 // `tokenizer/compiled.py` do for the app.
 
 import { halfCharacter } from "../../../ui/components/shared/characters.js";
-import { normalizer, pickTokens, tokenAt } from "./tokenizer_file.js";
+import { joined, powerOfTwo } from "./memory.js";
+import { enterWords, normalizer, pickTokens, tokenAt } from "./tokenizer_file.js";
 
 /** @import { Memory, Numbers } from "./memory.js"
-    @import { Table, Tokens } from "./tokenizer_file.js"
+    @import { Table } from "./tokenizer_file.js"
     @import { Cut, EngineData } from "./cutting.js" */
 
 /** @typedef {object} Encoded
     @property {string} text What the tokens are of: the text that was given, in the tokenizer's normal form.
     @property {Int32Array} ids -1 for text that the cut leaves out, such as white space.
     @property {Uint32Array} lengths The bytes of UTF-8 of each token.
-    @property {Uint32Array} ends Where each token ends in the text, in UTF-16 units; one that ends inside a
-      character has the place where that character begins.
     @property {Uint8Array} startsWord 1 for each token that starts a pre-token. */
 
 const BLOCK = 1 << 19; // bytes encoded at once
@@ -50,9 +49,6 @@ export class Encoder {
   /** @type {Record<string, Numbers>} */
   #fresh;
   #tokens;
-  /** The UTF-16 units of each token, -1 if it splits a character; undefined until tokens are placed.
-      @type {Int16Array | undefined} */
-  #units;
 
   /** @param {Memory} memory All of which is this encoder's.
       @param {EngineData} data
@@ -85,23 +81,17 @@ export class Encoder {
   /** Return the ids of a text; text that spells a special token is ordinary text.
       @param {string} text Throws an Error if it has half a character (a lone surrogate). */
   encode(text) {
-    return joined(this.#parts(text).map(({ text, id }) => (id === undefined ? this.#inBlocks(text, () => {}).ids : Int32Array.of(id))));
+    return joined(this.#parts(text).map(({ text, id }) => (id === undefined ? this.#inBlocks(text, () => {}) : Int32Array.of(id))));
   }
 
   /** Return the ids of a text, as `encode` does, and where its tokens are.
       @param {string} given
       @returns {Encoded} */
   place(given) {
-    let before = 0;
-    const parts = this.#parts(given).map(({ text, id }) => {
-      const placed = id === undefined ? this.#placePart(text) : this.#placeAdded(text, id);
-      if (before) placed.ends = placed.ends.map((end) => before + end);
-      before += text.length;
-      return { text, ...placed };
-    });
-    const of = (/** @type {"ids" | "lengths" | "ends" | "startsWord"} */ name) => joined(parts.map((part) => part[name]));
+    const parts = this.#parts(given).map(({ text, id }) => ({ text, ...(id === undefined ? this.#placePart(text) : this.#placeAdded(id)) }));
+    const of = (/** @type {"ids" | "lengths" | "startsWord"} */ name) => joined(parts.map((part) => part[name]));
     const text = parts.map((part) => part.text).join("");
-    return /** @type {Encoded} */ ({ text, ids: of("ids"), lengths: of("lengths"), ends: of("ends"), startsWord: of("startsWord") });
+    return /** @type {Encoded} */ ({ text, ids: of("ids"), lengths: of("lengths"), startsWord: of("startsWord") });
   }
 
   /** Return the parts of a text: added tokens with their ids, and between them what is cut.
@@ -113,12 +103,10 @@ export class Encoder {
     return parts.map((part, i) => (i % 2 ? { text: part, id: this.#added.get(part) } : { text: this.#normalize(part) }));
   }
 
-  /** @param {string} text
-      @param {number} id
+  /** @param {number} id
       @returns {Omit<Encoded, "text">} */
-  #placeAdded(text, id) {
-    const lengths = Uint32Array.of(tokenAt(this.#tokens, id).length);
-    return { ids: Int32Array.of(id), lengths, ends: Uint32Array.of(text.length), startsWord: Uint8Array.of(1) };
+  #placeAdded(id) {
+    return { ids: Int32Array.of(id), lengths: Uint32Array.of(tokenAt(this.#tokens, id).length), startsWord: Uint8Array.of(1) };
   }
 
   /** @param {string} text
@@ -126,17 +114,16 @@ export class Encoder {
   #placePart(text) {
     let starts = new Uint8Array(1);
     let nLeftOut = 0;
-    const { ids, bytes } = this.#inBlocks(text, (inMemory, begin, end) => {
+    const ids = this.#inBlocks(text, (inMemory, begin, end) => {
       if (!begin) starts = new Uint8Array(inMemory.shape[0] + 1);
       nLeftOut += this.#findStarts(inMemory, begin, end, starts);
     });
-    return this.#placed(ids, bytes, starts, nLeftOut);
+    return this.#placed(ids, starts, nLeftOut);
   }
 
-  /** Encode a text block by block; return its ids and bytes.
+  /** Encode a text block by block; return its ids.
       @param {string} text
-      @param {(text: Numbers, begin: number, end: number) => void} look Called after each block.
-      @returns {{ ids: Int32Array, bytes: Uint8Array }} The bytes are void once the memory is used again. */
+      @param {(text: Numbers, begin: number, end: number) => void} look Called after each block. */
   #inBlocks(text, look) {
     const memory = this.#memory;
     const inMemory = memory.copyText(text);
@@ -151,7 +138,7 @@ export class Encoder {
     }
     this.#tidy();
     memory.free(inMemory);
-    return { ids: joined(parts.length ? parts : [new Int32Array()]), bytes: memory.view(inMemory) };
+    return joined(parts.length ? parts : [new Int32Array()]);
   }
 
   /** @param {Numbers} text
@@ -212,40 +199,31 @@ export class Encoder {
 
   /** Return where tokens are in a text.
       @param {Int32Array} ids
-      @param {Uint8Array} bytes
       @param {Uint8Array} starts See `#findStarts`.
       @param {number} nLeftOut
       @returns {Omit<Encoded, "text">} */
-  #placed(ids, bytes, starts, nLeftOut) {
+  #placed(ids, starts, nLeftOut) {
     const n = ids.length + nLeftOut;
-    const lengths = new Uint32Array(n);
-    const ends = new Uint32Array(n);
-    const startsWord = new Uint8Array(n);
     const placed = nLeftOut ? new Int32Array(n) : ids;
-    // Locals, because this is most of what a tab does besides the kernels.
-    const tokens = this.#tokens;
-    const tokenStarts = tokens.starts;
-    const unitsOfToken = (this.#units ??= Int16Array.from({ length: tokenStarts.length - 1 }, (_, id) => unitsOf(tokenAt(tokens, id))));
-    let at = 0;
-    let units = 0;
+    const lengths = new Uint32Array(n);
+    const startsWord = new Uint8Array(n);
+    const tokenStarts = this.#tokens.starts; // a local, because this is most of what a tab does besides the kernels
     let taken = 0;
-    for (let i = 0; i < n; i++) {
-      const begin = at;
-      if (starts[at] === LEFT_OUT) {
+    for (let i = 0, begin = 0; i < n; i++) {
+      let end = begin + 1;
+      if (starts[begin] === LEFT_OUT) {
         placed[i] = -1;
-        do units += unitsAt(bytes, at++); while (at < bytes.length && !starts[at]);
+        while (end < starts.length - 1 && !starts[end]) end += 1;
       } else {
         const id = ids[taken++];
-        startsWord[i] = starts[at];
+        startsWord[i] = starts[begin];
         placed[i] = id;
-        at += tokenStarts[id + 1] - tokenStarts[id];
-        if (unitsOfToken[id] >= 0) units += unitsOfToken[id];
-        else for (let byte = begin; byte < at; byte++) units += unitsAt(bytes, byte);
+        end = begin + tokenStarts[id + 1] - tokenStarts[id];
       }
-      lengths[i] = at - begin;
-      ends[i] = units;
+      lengths[i] = end - begin;
+      begin = end;
     }
-    return { ids: placed, lengths, ends, startsWord };
+    return { ids: placed, lengths, startsWord };
   }
 
   #nRows() {
@@ -286,29 +264,6 @@ export class Encoder {
       this.#scratch = makeScratch(this.#memory, this.#data, SCAN_AHEAD, hasHeap);
     }
   }
-}
-
-/** Return the UTF-16 units of the character that ends with this byte; 0 if none does.
-    @param {Uint8Array} bytes
-    @param {number} at */
-function unitsAt(bytes, at) {
-  const next = at + 1 < bytes.length ? bytes[at + 1] : 0;
-  if ((next & 0xc0) === 0x80) return 0;
-  return at >= 3 && bytes[at] >= 0x80 && bytes[at - 3] >= 0xf0 ? 2 : 1;
-}
-
-/** Return the UTF-16 units of a token, -1 if it does not consist of whole characters.
-    @param {Uint8Array} token */
-function unitsOf(token) {
-  let units = 0;
-  for (let at = 0; at < token.length; ) {
-    const lead = token[at];
-    const width = lead < 0x80 ? 1 : lead < 0xc0 ? Infinity : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    at += width;
-    units += width === 4 ? 2 : 1;
-    if (at > token.length) return -1;
-  }
-  return units;
 }
 
 /** Build the tables that `encode_text` reads, and a word cache that holds the vocabulary.
@@ -363,8 +318,8 @@ function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special, a
       second: memory.array("int32", 1 << 16, -1),
       edges: memory.array("uint64", Math.max(room, 1), FREE),
       symbol_at: memory.array("int32", room / 2, -1),
-      left: memory.copy("int32", after(own, lefts)),
-      right: memory.copy("int32", after(own, rights)),
+      left: memory.copy("int32", joined([own, lefts])),
+      right: memory.copy("int32", joined([own, rights])),
       width: memory.copy("int32", widths),
       shorter: memory.array("int32", nSymbols, -1),
     };
@@ -385,23 +340,6 @@ function buildTables(memory, data, { tokens, merges, wholeWordsFirst, special, a
     memory.free(given);
     return { tables: { merges: mergeTable, whole, trie, added: noAdded(memory, data) }, cache };
   }
-}
-
-/** Return a table of the words that are looked up before merging.
-    @param {Memory} memory
-    @param {Tokens} words
-    @param {Int32Array} ids
-    @param {Numbers} joined */
-function enterWords(memory, { letters, starts }, ids, joined) {
-  const whole = {
-    places: memory.array("int32", powerOfTwo(2 * ids.length), -1),
-    keys: memory.array("uint64", 2 * ids.length),
-    starts: memory.copy("int64", starts),
-    letters: memory.copy("uint8", letters),
-    ids: memory.copy("int32", ids),
-  };
-  memory.call("word_cache.enter_whole_words", { whole, joined });
-  return whole;
 }
 
 /** Return the tables of tokens that are found anywhere in a text: there are none.
@@ -451,34 +389,4 @@ function makeScratch(memory, { SCAN_UP_TO }, size, hasHeap) {
     heap: memory.array("uint64", hasHeap ? 3 * size : 0),
     links: memory.array("int64", hasHeap ? 2 * size : 0),
   };
-}
-
-/** Return numbers and after them others.
-    @param {Int32Array} some
-    @param {Int32Array} others */
-function after(some, others) {
-  const all = new Int32Array(some.length + others.length);
-  all.set(some);
-  all.set(others, some.length);
-  return all;
-}
-
-/** @param {number} least */
-function powerOfTwo(least) {
-  return 2 ** Math.max(10, Math.ceil(Math.log2(Math.max(least, 1))));
-}
-
-/** Return arrays of one kind as one.
-    @template {Int32Array | Uint32Array | Uint8Array} Kind
-    @param {Kind[]} parts One at least.
-    @returns {Kind} */
-function joined(parts) {
-  if (parts.length === 1) return parts[0];
-  const whole = new /** @type {any} */ (parts[0].constructor)(parts.reduce((n, part) => n + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -247,3 +247,24 @@ function roomFor({ kind, shape }) {
 function roundUp(n, step) {
   return Math.ceil(n / step) * step;
 }
+
+/** Return arrays of one kind as one.
+    @template {Int32Array | Uint32Array | Uint8Array} Kind
+    @param {Kind[]} parts One at least.
+    @returns {Kind} */
+export function joined(parts) {
+  if (parts.length === 1) return parts[0];
+  const whole = new /** @type {any} */ (parts[0].constructor)(parts.reduce((n, part) => n + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/** Return a power of two that is at least this, and 1024.
+    @param {number} least */
+export function powerOfTwo(least) {
+  return 2 ** Math.max(10, Math.ceil(Math.log2(Math.max(least, 1))));
+}

@@ -1,8 +1,10 @@
 // Tokenizers as files: tokenizer.json, read as the app reads it, and written as `formats/huggingface.py` does.
 
+import { joined, powerOfTwo } from "./memory.js";
 import { idsOfBytes } from "./training.js";
 
 /** @import { EngineData } from "./cutting.js"
+    @import { Memory, Numbers } from "./memory.js"
     @import { Run } from "./training.js" */
 
 /** @typedef {{ letters: Uint8Array, starts: Uint32Array }} Tokens The bytes of all tokens in one array: those of
@@ -138,9 +140,10 @@ export function normalizer(form, { changing }) {
 }
 
 /** Read a tokenizer that `packed_tokenizer` in `engine_data.py` wrote.
+    @param {Memory} memory
     @param {ArrayBuffer} packed
     @returns {Table} */
-export function unpackTokenizer(packed) {
+export function unpackTokenizer(memory, packed) {
   const size = new DataView(packed).getUint32(0, true);
   const { cut, special, added, normal_form, whole_words_first, n_ids, n_merges, first_made } = JSON.parse(new TextDecoder().decode(new Uint8Array(packed, 4, size)));
   let at = 4 + size;
@@ -151,44 +154,56 @@ export function unpackTokenizer(packed) {
   lengths.forEach((length, id) => (starts[id + 1] = starts[id] + length));
   const tokens = { letters: take(starts[n_ids]).slice(), starts };
   const isApart = new Set([...special, ...added].map(([, id]) => id));
-  const find = findTokens(tokens, (id) => !isApart.has(id));
-  const merges = new Int32Array(3 * n_merges);
+  const ordinary = Int32Array.from(starts.keys()).filter((id) => starts[id] < starts[id + 1] && !isApart.has(id));
+  const [begins, ends] = [new Float64Array(2 * n_merges), new Float64Array(2 * n_merges)];
   made.forEach((id, rank) => {
-    const middle = starts[id] + lefts[rank];
-    merges[3 * rank] = find(starts[id], middle);
-    merges[3 * rank + 1] = find(middle, starts[id + 1]);
-    merges[3 * rank + 2] = id;
+    begins[2 * rank] = starts[id];
+    begins[2 * rank + 1] = ends[2 * rank] = starts[id] + lefts[rank];
+    ends[2 * rank + 1] = starts[id + 1];
   });
+  const parts = findWords(memory, pickTokens(tokens, ordinary), ordinary, tokens.letters, begins, ends);
+  const merges = new Int32Array(3 * n_merges);
+  for (let rank = 0, at = 0; rank < n_merges; rank++) {
+    for (const id of [parts[2 * rank], parts[2 * rank + 1], made[rank]]) merges[at++] = id;
+  }
   return { tokens, merges, cut, special, added, wholeWordsFirst: whole_words_first, normalForm: normal_form };
 }
 
-/** Return a function that finds the id of a token which has the same bytes as a part of `letters`. A Map of
-    strings takes three times as long.
-    @param {Tokens} tokens
-    @param {(id: number) => boolean} isWanted
-    @returns {(from: number, to: number) => number} -1 if there is none. */
-function findTokens({ letters, starts }, isWanted) {
-  const last = 2 ** Math.ceil(Math.log2(2 * starts.length)) - 1;
-  const table = new Int32Array(last + 1).fill(-1);
-  const isAt = (/** @type {number} */ start, /** @type {number} */ from, /** @type {number} */ to) => {
-    while (from < to && letters[start] === letters[from]) {
-      start += 1;
-      from += 1;
-    }
-    return from === to;
+/** Return a table in which kernels look up words.
+    @param {Memory} memory
+    @param {Tokens} words
+    @param {Int32Array} ids
+    @param {Numbers} joined Marks the pairs of bytes in them. */
+export function enterWords(memory, { letters, starts }, ids, joined) {
+  const whole = {
+    places: memory.array("int32", powerOfTwo(2 * ids.length), -1),
+    keys: memory.array("uint64", 2 * ids.length),
+    starts: memory.copy("int64", starts),
+    letters: memory.copy("uint8", letters),
+    ids: memory.copy("int32", ids),
   };
-  const placeOf = (/** @type {number} */ from, /** @type {number} */ to) => {
-    let hash = to - from;
-    for (let at = from; at < to; at++) hash = Math.imul(hash ^ letters[at], 0x9e3779b1);
-    for (let place = (hash ^ (hash >>> 15)) & last; ; place = (place + 1) & last) {
-      const id = table[place];
-      if (id < 0 || (starts[id + 1] - starts[id] === to - from && isAt(starts[id], from, to))) return place;
-    }
+  memory.call("word_cache.enter_whole_words", { whole, joined });
+  return whole;
+}
+
+/** Return the ids of words in a text; -1 for each that is not among those known.
+    @param {Memory} memory
+    @param {Tokens} known
+    @param {Int32Array} ids
+    @param {Uint8Array} text
+    @param {ArrayLike<number>} starts
+    @param {ArrayLike<number>} stops */
+function findWords(memory, known, ids, text, starts, stops) {
+  const marks = memory.array("uint8", 1 << 16);
+  const given = {
+    whole: enterWords(memory, known, ids, marks),
+    ...{ text: memory.copy("uint8", text), starts: memory.copy("int64", starts), stops: memory.copy("int64", stops) },
+    found: memory.array("int32", starts.length),
   };
-  for (let id = 0; id < starts.length - 1; id++) {
-    if (starts[id] < starts[id + 1] && isWanted(id)) table[placeOf(starts[id], starts[id + 1])] = id;
-  }
-  return (from, to) => table[placeOf(from, to)];
+  memory.call("word_cache.find_words", given);
+  const found = memory.view(given.found).slice();
+  memory.free({ ...given, marks });
+  return found;
 }
 
 /** Return some of the tokens, in this order.
@@ -211,9 +226,7 @@ export function pickTokens({ letters, starts }, ids) {
 export function joinTokens(tokens) {
   const starts = new Uint32Array(tokens.length + 1);
   for (let id = 0; id < tokens.length; id++) starts[id + 1] = starts[id] + (tokens[id]?.length ?? 0);
-  const letters = new Uint8Array(starts[tokens.length]);
-  tokens.forEach((token, id) => token && letters.set(token, starts[id]));
-  return { letters, starts };
+  return { letters: joined([new Uint8Array(), ...tokens.filter((token) => token !== undefined)]), starts };
 }
 
 /** Return the bytes of a token.
@@ -314,23 +327,12 @@ export function writeTokenizerJson(run, data) {
   const twice = texts.find((text, id) => id >= special.length && config.specialTokens.includes(text));
   if (twice) throw new Error(`A special token and a token that was learned would both be written ${twice}. Train with other special tokens.`);
   const listed = Array.from({ length: merges.length / 3 }, (_, rank) => [texts[merges[3 * rank]], texts[merges[3 * rank + 1]]]);
+  const { file } = data;
   return dumped({
-    version: "1.0",
-    truncation: null,
-    padding: null,
-    added_tokens: special.map(([content, id]) => ({
-      ...{ id, content, single_word: false, lstrip: false, rstrip: false, normalized: false, special: true },
-    })),
-    normalizer: null,
+    ...file,
+    added_tokens: special.map(([content, id]) => ({ ...file.added_tokens[0], id, content })),
     pre_tokenizer: data.scanners[config.cut].pre_tokenizer,
-    post_processor: null,
-    decoder: { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex: true },
-    model: {
-      ...{ type: "BPE", dropout: null, unk_token: null, continuing_subword_prefix: null, end_of_word_suffix: null },
-      ...{ fuse_unk: false, byte_fallback: false, ignore_merges: false },
-      vocab: new Map(texts.map((text, id) => [text, id])),
-      merges: listed,
-    },
+    model: { ...file.model, vocab: new Map(texts.map((text, id) => [text, id])), merges: listed },
   });
 }
 

@@ -390,7 +390,7 @@ export class Work {
     return { table_keys, table_pairs };
   }
 
-  /** Count the pairs of the row that may merge. */
+  /** Count the pairs of the row that may merge: how often each occurs in the corpus, and in the row. */
   countPairs() {
     const memory = this.#memory;
     const { CELLS } = this.#data;
@@ -404,15 +404,13 @@ export class Work {
       memory.free(table);
       table = larger;
     }
-    memory.free({ reached, sketch });
     const cells = memory.view(table);
+    /** @type {number[]} */
     const found = [];
     for (let at = 0; at < cells.length; at += CELLS) if (cells[at + 2] > 0n) found.push(at);
-    return {
-      table,
-      keys: BigUint64Array.from(found, (at) => cells[at]),
-      counts: Float64Array.from(found, (at) => Number(cells[at + 1])),
-    };
+    const [counts, slots] = [1, 2].map((cell) => Float64Array.from(found, (at) => Number(cells[at + cell])));
+    memory.free({ reached, sketch, table });
+    return { keys: BigUint64Array.from(found, (at) => cells[at]), counts, slots };
   }
 
   /** Return a count that the best pair falls to only late in training; see `_first_threshold` in the app. */
@@ -438,12 +436,8 @@ export class Work {
     const kept = Array.from(found.counts.keys()).filter((i) => found.counts[i] >= threshold);
     const n = kept.length;
     const keys = memory.copy("uint64", BigUint64Array.from(kept, (i) => found.keys[i]));
-    const nSlots = memory.array("int64", n, 0);
-    memory.call("pairs.find_slots", { table: found.table, keys, n_slots: nSlots });
-    memory.free(found.table);
     let nWindows = 0;
-    const begins = memory.read(nSlots).map((size) => (nWindows += size) - size);
-    memory.free(nSlots);
+    const begins = Float64Array.from(kept, (i) => (nWindows += found.slots[i]) - found.slots[i]);
     const counts = Float64Array.from(kept, (i) => found.counts[i]);
     this.#index = {
       ...this.#enterPairs(keys, n),

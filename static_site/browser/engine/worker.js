@@ -53,8 +53,8 @@ function makeTasks() {
     /** Open a tokenizer: the text of a tokenizer.json, what `packed_tokenizer` in `engine_data.py` wrote, or a run.
         @param {{ json?: string, packed?: ArrayBuffer, run?: Run }} given */
     open({ json = "", packed, run }) {
-      const table = run ? tableOfRun(run) : packed ? unpackTokenizer(packed) : readTokenizerJson(json, engine.data);
       const memory = new Memory(engine.module);
+      const table = run ? tableOfRun(run) : packed ? unpackTokenizer(memory, packed) : readTokenizerJson(json, engine.data);
       const encoder = new Encoder(memory, engine.data, new Cut(memory, engine.data, table.cut), table);
       const handle = (nOpened += 1);
       tokenizers.set(handle, { encoder, memory, packer: new TokenPacker(table) });
