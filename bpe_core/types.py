@@ -361,7 +361,7 @@ class TrainingConfig:
         """What the training does besides plain BPE, in words; empty for plain BPE.
 
         >>> TrainingConfig(1_500, superwords_from=900, seeds=("hug",)).ways
-        'superwords from 900 tokens on (SuperBPE), 1 token that must exist'
+        'superwords from 900 tokens on (SuperBPE) and 1 token that must exist'
         """
         ways: list[str] = []
         if self.superwords_from is not None:
@@ -373,10 +373,10 @@ class TrainingConfig:
         if self.seeds:
             ways.append(f"{counted(len(self.seeds), 'token')} that must exist")
         if self.vetoes:
-            ways.append("tokens that must not exist")
+            ways.append(f"{counted(len(self.vetoes), 'rule')} for tokens that must not exist")
         if self.whole_characters:
             ways.append("characters kept whole")
-        return ", ".join(ways)
+        return " and ".join(ways)
 
     @property
     def byte_fallback(self) -> bool:
