@@ -4,7 +4,7 @@ In: a tokenizer and a corpus. Out: a tokenizer, and for each of its ids the old 
 rows it starts from.
 
 Open `adapted` first, the result. `extending` continues the training of the base, as `trainers` does
-it; `shrinking` removes leaves, those used least first; `replacing` does both.
+it; `shrinking` removes leaves, those used least first, and `replace` there does both.
 """
 
 from typing import TYPE_CHECKING
@@ -28,7 +28,14 @@ if TYPE_CHECKING:
         gain_by_kind,
         list_new_ids,
     )
-    from bpe_core.adapting.replacing import extend_to_size, removals_to_replace, replace
-    from bpe_core.adapting.shrinking import RemovalOrder, Removals, remove_leaves, shrink
+    from bpe_core.adapting.shrinking import (
+        RemovalOrder,
+        Removals,
+        extend_to_size,
+        removals_to_replace,
+        remove_leaves,
+        replace,
+        shrink,
+    )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -13,9 +13,9 @@ or a `FormatError` that names what is wrong.
 | gguf          | tokenizer.gguf         | all but counts; only cuts that llama.cpp has names for |
 | sentencepiece | tokenizer.model        | all but counts; only characters with byte fallback     |
 
-SentencePiece's models are in `sentencepiece_model` and `sentencepiece_scores`. Read, and not
-written: Tekken JSON (`tekken`), other kinds of GGUF (`gguf_header`, `gguf_vocabulary`),
-and any of these in a zip.
+SentencePiece's models are in `sentencepiece_model` and `across_words`. Read, and not written:
+Tekken JSON (`tiktoken_file`), other kinds of GGUF (`gguf_header`, `gguf_vocabulary`), and any of
+these in a zip.
 
 All files take one road. `folder_files` reads the files of a folder or a zip that are the tokenizer,
 and `opening` recognises their format. Each format has its own module, whose reader returns a
@@ -74,7 +74,9 @@ if TYPE_CHECKING:
         read_files_at,
     )
     from bpe_core.formats.huggingface import (
+        FOLDER,
         for_library,
+        special_roles,
         special_texts,
         write_huggingface,
     )
@@ -127,16 +129,12 @@ if TYPE_CHECKING:
     )
     from bpe_core.formats.running.run_by_library import LibraryEncoder
     from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
-    from bpe_core.formats.tekken import read_tekken
     from bpe_core.formats.tiktoken_file import (
         from_tiktoken,
         read_ranks,
+        read_tekken,
         what_ranks_lack,
         write_tiktoken,
-    )
-    from bpe_core.formats.transformers_folder import (
-        FOLDER,
-        special_roles,
     )
     from bpe_core.formats.written_kinds import WrittenKind
 else:

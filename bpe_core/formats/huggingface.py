@@ -4,6 +4,17 @@ Regex engines differ, so a file with a custom pattern is tried with `tokenizers`
 probe, which must give the same ids. Reading refuses any part that plain byte-pair encoding cannot
 reproduce. Post-processors, truncation and padding are ignored: they change the list of ids after
 tokenization.
+
+`write_transformers` writes the folder that `transformers.AutoTokenizer.from_pretrained` opens.
+Next to tokenizer.json it has two files that say which special tokens begin and end a text. A
+published tokenizer, recognised by its special tokens, gets its publisher's roles. In any other, a
+special token gets a role by its name. A beginning or an end that has no token of its own takes the
+other's, as in GPT-2, and a special token that is the only one, and has no other role, is both. The
+rest are additional special tokens. `<unk>` is the unknown token of a tokenizer that spells rare
+characters in bytes, as Llama 2's file says; other byte-pair encoding has none.
+
+Chat templates are not written: a `Tokenizer` has none. An adapted tokenizer that is written into
+its base's own files keeps the base's.
 """
 
 from __future__ import annotations
@@ -17,9 +28,10 @@ from typing import Any, Final, cast
 
 from bpe_core.errors import BpeError, ConfigError, FormatError, TokenizationError
 from bpe_core.extras import needs_extra
-from bpe_core.formats.across_words import read_listed_merges, write_steps
+from bpe_core.formats.across_words import read_listed_merges, unknown_token, write_steps
 from bpe_core.formats.checking.probe import PROBE, encodable, last_tokens
 from bpe_core.formats.description import Description, Given, Merges, refuse_steps
+from bpe_core.formats.folder_files import CONFIG, SPECIAL_TOKENS
 from bpe_core.formats.gpt2_files import (
     from_printable_model,
     ids_by_text,
@@ -37,14 +49,15 @@ from bpe_core.formats.json_files import (
 )
 from bpe_core.formats.patterns import (
     BYTE_LEVEL,
+    check_growth,
     normalizer_part,
     pre_tokenizer_part,
     read_pre_tokenizer,
     without_crossing_numbers,
 )
+from bpe_core.formats.published.catalogue import Published
 from bpe_core.formats.running.run_by_tokenizers import encode_once
 from bpe_core.formats.sidecars import added_token, first_token
-from bpe_core.formats.text_growth import check_growth
 from bpe_core.kernels import without_garbage_collection
 from bpe_core.pretokenizers import NORMALIZERS, AddedToken, Spaces
 from bpe_core.tokenizer import Tokenizer, to_list
@@ -423,3 +436,128 @@ def special_texts(described: Mapping[str, Any]) -> list[str]:
     listed = map(as_object, as_list(described.get("added_tokens")))
     special = (each.get("content") for each in listed if each.get("special") is True)
     return [text for text in special if isinstance(text, str)]
+
+
+FOLDER: Final = "transformers-tokenizer"
+"""The name that the folder has in a download and in the lines of code that load it."""
+
+_BEGIN_ROLE: Final = "bos_token"
+_END_ROLE: Final = "eos_token"
+# The names that published tokenizers give these roles; the first one present is taken.
+_ROLE_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    _BEGIN_ROLE: ("<s>", "<bos>", "[BOS]", "<|bos|>", "<|begin_of_text|>", "<|startoftext|>"),
+    _END_ROLE: ("<|endoftext|>", "</s>", "<eos>", "[EOS]", "<|eos|>", "<|end_of_text|>"),
+    "pad_token": ("<pad>", "[PAD]", "<|pad|>", "<|padding|>"),
+    "cls_token": ("[CLS]", "<cls>"),
+    "sep_token": ("[SEP]", "<sep>"),
+    "mask_token": ("[MASK]", "<mask>"),
+}
+_UNKNOWN: Final = frozenset({"unk", "unknown"})
+# What transformers itself writes for a tokenizer without a limit.
+_NO_LIMIT: Final = int(1e30)
+
+
+def write_transformers(tokenizer: Tokenizer) -> dict[str, bytes]:
+    """Return the three files of a transformers folder, by name.
+
+    Raises what `write_huggingface` raises for tokenizer.json.
+
+    >>> from bpe_core.tokenizer import gpt2
+    >>> list(write_transformers(gpt2()))
+    ['tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json']
+    """
+    described = write_huggingface(tokenizer)
+    if (begin := added_begin(tokenizer.special_tokens)) is not None:
+        template = _begun_with(begin, tokenizer.special_tokens[begin])
+        with_template = json.loads(described) | {"post_processor": template}
+        described = json.dumps(with_template, ensure_ascii=False).encode()
+    return {FILE_NAME: described, **role_files(tokenizer)}
+
+
+def role_files(tokenizer: Tokenizer) -> dict[str, bytes]:
+    """Return the two files next to tokenizer.json, which say what the special tokens are for.
+
+    >>> from bpe_core.tokenizer import gpt2
+    >>> list(role_files(gpt2()))
+    ['tokenizer_config.json', 'special_tokens_map.json']
+    """
+    roles = special_roles(tokenizer.special_tokens, unknown=unknown_token(tokenizer))
+    config = {
+        "added_tokens_decoder": {
+            str(id): dict(sorted(added_token(text, CONFIG, special=True).items()))
+            for text, id in sorted(tokenizer.special_tokens.items(), key=lambda each: each[1])
+        },
+        # Otherwise decoding would remove the space in front of punctuation.
+        "clean_up_tokenization_spaces": False,
+        "model_max_length": _NO_LIMIT,
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        **roles,
+    }
+    return {CONFIG: _written(config), SPECIAL_TOKENS: _written(roles)}
+
+
+def special_roles(
+    special_tokens: Mapping[str, int], *, unknown: str | None = None
+) -> dict[str, str | list[str]]:
+    """Return the special tokens by the names that transformers gives their roles.
+
+    `unknown` is the token for text outside the vocabulary, if there is one.
+
+    >>> special_roles({"<|endoftext|>": 0})
+    {'bos_token': '<|endoftext|>', 'eos_token': '<|endoftext|>'}
+    >>> special_roles({"<s>": 0, "</s>": 1, "<|user|>": 2})
+    {'bos_token': '<s>', 'eos_token': '</s>', 'additional_special_tokens': ['<|user|>']}
+    >>> special_roles({"<unk>": 0}, unknown="<unk>")
+    {'unk_token': '<unk>'}
+    """
+    known = Published.with_tokens(special_tokens)
+    named = (
+        dict(known.roles)
+        if known is not None
+        else {
+            role: name
+            for role, names in _ROLE_NAMES.items()
+            if (name := next((name for name in names if name in special_tokens), None)) is not None
+        }
+    )
+    in_order = sorted(special_tokens, key=special_tokens.__getitem__)
+    if len(in_order) == 1 and not named and in_order[0].strip("<>[]|").lower() not in _UNKNOWN:
+        named[_BEGIN_ROLE] = in_order[0]
+    either = named.get(_BEGIN_ROLE, named.get(_END_ROLE))
+    if either is not None and known is None:
+        named = {_BEGIN_ROLE: either, _END_ROLE: named.get(_END_ROLE, either), **named}
+    if unknown is not None:
+        named["unk_token"] = unknown
+    others = [text for text in in_order if text not in named.values()]
+    return {**named, "additional_special_tokens": others} if others else {**named}
+
+
+def added_begin(special_tokens: Mapping[str, int]) -> str | None:
+    """Return the special token that a published tokenizer puts before each text, or None.
+
+    >>> added_begin(Published.named("llama3").special_tokens)
+    '<|begin_of_text|>'
+    """
+    known = Published.with_tokens(special_tokens)
+    return known.roles[_BEGIN_ROLE] if known is not None and known.adds_begin else None
+
+
+def _begun_with(begin: str, id: int) -> dict[str, Any]:
+    """Return the post-processor that puts a special token before each text."""
+
+    def with_begin(text: str, type_id: int) -> list[dict[str, Any]]:
+        return [
+            {"SpecialToken": {"id": begin, "type_id": type_id}},
+            {"Sequence": {"id": text, "type_id": type_id}},
+        ]
+
+    return {
+        "type": "TemplateProcessing",
+        "single": with_begin("A", 0),
+        "pair": [*with_begin("A", 0), *with_begin("B", 1)],
+        "special_tokens": {begin: {"id": begin, "ids": [id], "tokens": [begin]}},
+    }
+
+
+def _written(described: Mapping[str, Any]) -> bytes:
+    return json.dumps(described, ensure_ascii=False, indent=2).encode() + b"\n"

@@ -20,8 +20,8 @@ from bpe_core.formats import (
     native,
     sentencepiece_model,
     tiktoken_file,
-    transformers_folder,
 )
+from bpe_core.formats.across_words import write_sentencepiece
 from bpe_core.formats.description import Description, check_not_overruled
 from bpe_core.formats.folder_files import (
     FORMATS,
@@ -31,10 +31,9 @@ from bpe_core.formats.folder_files import (
     places_for,
     read_files_at,
 )
-from bpe_core.formats.gguf import gguf_file
+from bpe_core.formats.gguf import gguf_vocabulary
 from bpe_core.formats.published.catalogue import find_published
 from bpe_core.formats.published.hub_names import TEMPLATES
-from bpe_core.formats.sentencepiece_scores import write_sentencepiece
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers import TrainingRun
 from bpe_core.types import Format
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 _WRITERS: Final[Mapping[Format, tuple[str, Callable[[Tokenizer], bytes]]]] = {
     "huggingface": (huggingface.FILE_NAME, huggingface.write_huggingface),
     "tiktoken": (tiktoken_file.FILE_NAME, tiktoken_file.write_tiktoken),
-    "gguf": (gguf_file.FILE_NAME, gguf_file.write_gguf),
+    "gguf": (gguf_vocabulary.FILE_NAME, gguf_vocabulary.write_gguf),
     "sentencepiece": (sentencepiece_model.FILE_NAME, write_sentencepiece),
 }
 """The name and the writer of each other format of one file."""
@@ -77,7 +76,7 @@ def dumps(tokenizer: Tokenizer | TrainingRun, format: Format) -> dict[str, bytes
     if format == "gpt2":
         return gpt2_files.write_gpt2_files(tokenizer)
     if format == "transformers":
-        return transformers_folder.write_transformers(tokenizer)
+        return huggingface.write_transformers(tokenizer)
     if format not in _WRITERS:
         raise ConfigError(f"Unknown format {format!r}. Use one of {', '.join(FORMATS)}.")
     name, write = _WRITERS[format]
@@ -233,7 +232,7 @@ def load(
     except MissingFileError:
         raise MissingFileError(_missing(path)) from None
     # Imported when needed: writing a file needs neither.
-    from bpe_core.formats.opening.kept_encoders import open_kept
+    from bpe_core.formats.opening.open_encoder import open_kept
     from bpe_core.tokenizer import NamedEncoder
 
     with naming(path):

@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from bpe_core.errors import FormatError
 from bpe_core.formats.json_files import check_tokens
-from bpe_core.formats.text_growth import check_charsmap
+from bpe_core.formats.patterns import check_charsmap
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 """The types of a piece; GGUF numbers its token types alike."""

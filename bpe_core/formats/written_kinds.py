@@ -19,7 +19,7 @@ from bpe_core.formats.gguf.gguf_header import looks_like_gguf
 from bpe_core.formats.json_files import is_token_id, looks_like_json, parse_json
 from bpe_core.formats.run_archive import is_run
 from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
-from bpe_core.formats.tekken import looks_like_tekken
+from bpe_core.formats.tiktoken_file import looks_like_tekken
 
 _MAX_HEAD: Final = 1 << 16
 _MAX_JSON: Final = 1 << 28

@@ -12,7 +12,7 @@ import bpe_core as bpe
 from bpe_core.comparison.comparison import disagreements
 from bpe_core.corpus import load_sample
 from bpe_core.formats import dumps
-from bpe_core.formats.gguf.gguf_file import write_gguf
+from bpe_core.formats.gguf.gguf_vocabulary import write_gguf
 from tests.browser.conftest import KeepRun
 from tests.browser.helpers import (
     assert_fits,

@@ -349,7 +349,7 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
         "bpe_core.formats.checking.opened_elsewhere.check_opens",
         "bpe_core.adapting.extending.extend",
         "bpe_core.adapting.shrinking.shrink",
-        "bpe_core.adapting.replacing.replace",
+        "bpe_core.adapting.shrinking.replace",
     ):
         monkeypatch.setattr(name, work)
 

@@ -11,9 +11,8 @@ import pytest
 import bpe_core as bpe
 from bpe_core.corpus import load_sample
 from bpe_core.formats import dumps, loads, save
-from bpe_core.formats.gguf.gguf_file import find_pre, write_gguf
 from bpe_core.formats.gguf.gguf_header import parse_gguf
-from bpe_core.formats.gguf.gguf_vocabulary import KNOWN_CUTS
+from bpe_core.formats.gguf.gguf_vocabulary import KNOWN_CUTS, find_pre, write_gguf
 
 SAMPLE = load_sample("multilingual")
 

@@ -15,7 +15,7 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.formats import dumps, json_files
-from bpe_core.formats.opening import kept_encoders
+from bpe_core.formats.opening import open_encoder
 from bpe_core.tokenizer import NamedEncoder, StoredTable, TokenTable, table_to_arrays
 from tests.commands import succeed
 from tests.new_process import run_python, run_without_compilation
@@ -37,7 +37,7 @@ HOSTILE = (
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder, in which a second one holds what is kept; files of any size are kept."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(kept_encoders, "MIN_BYTES", 0)
+    monkeypatch.setattr(open_encoder, "MIN_BYTES", 0)
     return tmp_path
 
 
@@ -158,7 +158,7 @@ def test_another_version_of_a_library_compares_again(
 ) -> None:
     path = write(folder, described())
     bpe.open_encoder(path)
-    monkeypatch.setattr(kept_encoders.metadata, "version", lambda _: "99.0")
+    monkeypatch.setattr(open_encoder.metadata, "version", lambda _: "99.0")
     bpe.open_encoder(path)
     assert len(kept_folders(folder)) == 2
 
@@ -168,13 +168,12 @@ def test_what_is_kept_serves_plain_python_too(folder: Path) -> None:
     expected = [bpe.open_encoder(path).encode(text) for text in HOSTILE]
     code = f"""
 import json, sys
-from bpe_core.formats.opening import kept_encoders
-from bpe_core.formats.opening.open_encoder import open_encoder
+from bpe_core.formats.opening import open_encoder
 from bpe_core.tokenizer.tables import StoredTable
 
-kept_encoders.MIN_BYTES = 0
+open_encoder.MIN_BYTES = 0
 for is_stored in (False, True):
-    opened = open_encoder({str(path)!r}).encoder
+    opened = open_encoder.open_encoder({str(path)!r}).encoder
     assert isinstance(opened.table, StoredTable) == is_stored
     assert not opened.table.kernel_tables
 texts = json.loads({json.dumps(json.dumps(HOSTILE))})
@@ -209,9 +208,9 @@ def test_processes_that_open_a_file_together_all_open_it(folder: Path) -> None:
     path = write(folder, to_json())
     code = f"""
 import bpe_core
-from bpe_core.formats.opening import kept_encoders
+from bpe_core.formats.opening import open_encoder
 
-kept_encoders.MIN_BYTES = 0
+open_encoder.MIN_BYTES = 0
 print(bpe_core.open_encoder({str(path)!r}).encode("The quick"))
 """
     expected = SMALL.encode("The quick")

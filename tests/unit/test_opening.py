@@ -19,7 +19,7 @@ from bpe_core.corpus import load_sample
 from bpe_core.formats import dumps, loads, native, open_plainest, open_untrusted
 from bpe_core.formats.opening import opening
 from bpe_core.formats.opening.opening import open_files
-from bpe_core.formats.text_growth import check_patterns
+from bpe_core.formats.patterns import check_patterns
 from bpe_core.kernels import compile_kernels
 from bpe_core.tokenizer import NamedEncoder
 from tests import foreign_models as models

@@ -13,8 +13,8 @@ import tokenizers
 from bpe_core.errors import FormatError
 from bpe_core.formats import folder_files, json_files
 from bpe_core.formats.opening.opening import describe_files, open_files
+from bpe_core.formats.patterns import check_charsmap, check_growth
 from bpe_core.formats.sentencepiece_model import NORMAL, UNKNOWN, Piece, read_model, write_model
-from bpe_core.formats.text_growth import check_charsmap, check_growth
 from tests.foreign_models import library_encoder
 from tests.zipping import make_zip
 

@@ -56,6 +56,7 @@ from bpe_core.formats.folder_files import (
     unpacked,
 )
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped
+from bpe_core.formats.huggingface import role_files
 from bpe_core.formats.json_files import (
     checked_ids,
     is_token_id,
@@ -74,8 +75,7 @@ from bpe_core.formats.sentencepiece_model import (
     read_model,
     replace_pieces,
 )
-from bpe_core.formats.tekken import looks_like_tekken, read_tekken
-from bpe_core.formats.transformers_folder import role_files
+from bpe_core.formats.tiktoken_file import looks_like_tekken, read_tekken
 from bpe_core.tokenizer import Tokenizer, find_own, gpt2, with_changes
 from bpe_core.types import Format
 

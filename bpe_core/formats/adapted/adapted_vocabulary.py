@@ -17,7 +17,6 @@ import numpy as np
 
 from bpe_core.adapting import NO_OLD_ID, Adapted
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.formats.gguf.gguf_file import check_gguf
 from bpe_core.formats.gguf.gguf_header import (
     ARRAY,
     HEADER,
@@ -28,6 +27,7 @@ from bpe_core.formats.gguf.gguf_header import (
     value_at,
     without_tensors,
 )
+from bpe_core.formats.gguf.gguf_vocabulary import check_gguf
 from bpe_core.formats.sentencepiece_model import NORMAL
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.unicode import META, to_printable

@@ -24,8 +24,8 @@ from bpe_core.formats.checking.reading_libraries import (
     installed_version,
     list_readers,
 )
+from bpe_core.formats.huggingface import FOLDER
 from bpe_core.formats.load_save import dumps, write_files
-from bpe_core.formats.transformers_folder import FOLDER
 from bpe_core.processes import Limits
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Format

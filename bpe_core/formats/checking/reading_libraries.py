@@ -20,8 +20,8 @@ from bpe_core.formats import (
     sentencepiece_model,
     tiktoken_file,
 )
-from bpe_core.formats.gguf import gguf_file
-from bpe_core.formats.transformers_folder import FOLDER, added_begin
+from bpe_core.formats.gguf import gguf_vocabulary
+from bpe_core.formats.huggingface import FOLDER, added_begin
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.types import Format
 
@@ -201,7 +201,7 @@ def _gguf_model(tokenizer: Tokenizer) -> str:
     """
     whole = ", ignore_merges=True" if tokenizer.table.whole_words_first else ""
     model = [
-        f'fields = GGUFReader("{gguf_file.FILE_NAME}").fields',
+        f'fields = GGUFReader("{gguf_vocabulary.FILE_NAME}").fields',
         'tokens = fields["tokenizer.ggml.tokens"].contents()',
         'merges = fields["tokenizer.ggml.merges"].contents()',
         "ids = {token: id for id, token in enumerate(tokens)}",
@@ -352,12 +352,12 @@ READERS: Final[Mapping[Format, tuple[Reader, ...]]] = {
             _call(
                 "transformers",
                 "AutoTokenizer",
-                f'.from_pretrained(".", gguf_file="{gguf_file.FILE_NAME}")',
+                f'.from_pretrained(".", gguf_file="{gguf_vocabulary.FILE_NAME}")',
             ),
             _INPUT_IDS,
             needs="torch",
         ),
-        Reader(_THIS, _own_load(gguf_file.FILE_NAME), _ALL_SPECIAL),
+        Reader(_THIS, _own_load(gguf_vocabulary.FILE_NAME), _ALL_SPECIAL),
     ),
     "sentencepiece": (
         Reader("sentencepiece", _sentencepiece_model, _SPLIT_AT_SPECIAL),

@@ -1,5 +1,5 @@
 """Open a foreign tokenizer's files: the one road from bytes to an encoder.
 
 In: files in memory, a path or a name. Out: an encoder, or a `BpeError`. Open `opening` first.
-`kept_encoders` keeps what the first opening found out.
+`open_encoder` also keeps what the first opening found out.
 """

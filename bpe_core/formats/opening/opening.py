@@ -19,6 +19,7 @@ from bpe_core.corpus import is_zip
 from bpe_core.errors import BpeError, FormatError, ProcessError, UnforeseenError
 from bpe_core.extras import needs_extra
 from bpe_core.formats import gpt2_files
+from bpe_core.formats.across_words import describe_sentencepiece
 from bpe_core.formats.checking.probe import PROBE
 from bpe_core.formats.description import Description, Given, check_not_overruled
 from bpe_core.formats.folder_files import MAX_BYTES, PAIRS, unpacked
@@ -34,15 +35,18 @@ from bpe_core.formats.opening.engines import (
     has_steps,
     open_here,
 )
+from bpe_core.formats.patterns import check_patterns
 from bpe_core.formats.published.catalogue import is_published
 from bpe_core.formats.published.hub_names import is_sidecar
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer
 from bpe_core.formats.sentencepiece_model import looks_like_sentencepiece
-from bpe_core.formats.sentencepiece_scores import describe_sentencepiece
 from bpe_core.formats.sidecars import Sidecars, add_sidecars
-from bpe_core.formats.tekken import describe_tekken, looks_like_tekken
-from bpe_core.formats.text_growth import check_patterns
-from bpe_core.formats.tiktoken_file import describe_tiktoken, read_ranks
+from bpe_core.formats.tiktoken_file import (
+    describe_tekken,
+    describe_tiktoken,
+    looks_like_tekken,
+    read_ranks,
+)
 from bpe_core.processes import Limits
 from bpe_core.tokenizer import NamedEncoder
 
