@@ -228,6 +228,31 @@ def test_clearing_cancels_running_and_queued_work_and_leaves_no_thread(
     assert wait_until(Works(background), "a").result == "done"
 
 
+def test_what_a_page_began_by_itself_is_forgotten_and_keeps_no_result(
+    background: Background,
+) -> None:
+    unasked = WorkKind[Progress, str]("unasked", is_unasked=True)
+    begun, may_end = Event(), Event()
+
+    def deaf(_task: Task[Progress]) -> str:
+        # It does not look at whether it is cancelled, or looked just before.
+        begun.set()
+        assert may_end.wait(MAX_WAIT_SECONDS)
+        return "too late"
+
+    background.begin(unasked, "a", deaf)
+    background.begin(TEXT, "a", until_cancelled)
+    assert begun.wait(MAX_WAIT_SECONDS)
+    kept = len(server_cache)
+    background.forget_unasked()
+    may_end.set()
+    background.begin(unasked, "b", at_once)
+    assert wait_until(Works(background, unasked), "b").result == "done"
+    assert background.find(unasked, "a") is None
+    assert background.status(TEXT, "a").is_live
+    assert len(server_cache) == kept + 1
+
+
 def test_a_search_for_unreachable_tokens_reports_its_progress() -> None:
     task: Task[Progress] = Task()
     tokenizer = bpe.gpt2().truncated(500)

@@ -38,6 +38,7 @@ from bpe_core.errors import BpeError
 from bpe_core.tokenizer import forget_words
 from bpe_core.unicode import forget_characters
 from ui.host import event, server_cache
+from ui.work import queue
 
 SECONDS_AWAY: Final = 0.75 * config.get_option("server.disconnectedSessionTTL")
 """How long a session is kept after its connection was lost: a laptop may sleep, or a network fail.
@@ -208,6 +209,7 @@ def _collect(n_closed: int) -> None:
     if visits.is_anybody_here:
         gc.collect()
     else:
+        queue.forget_unasked()
         # Results lie among freed memory, which goes back in whole pages only. Those made when the
         # server started don't; if they were made again, they would.
         server_cache.forget_all_but_lasting()

@@ -166,7 +166,7 @@ _MIN_SAVED: Final = 0.01
 
 Tokens = Mapping[str, int]
 """The tokens of the held-out text by pre-tokenizer."""
-CHECK: Final = WorkKind[Progress, Tokens]("cut-check", max_per_visitor=2)
+CHECK: Final = WorkKind[Progress, Tokens]("cut-check", max_per_visitor=2, is_unasked=True)
 """By text and settings."""
 
 

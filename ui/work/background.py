@@ -66,6 +66,8 @@ class WorkKind(Generic[Step, Result]):
     """More pieces than these are refused while they wait."""
     max_per_visitor: int | None = None
     """How many pieces a visitor can have queued or running; None for any number."""
+    is_unasked: bool = False
+    """Whether a page begins it by itself, so that nobody misses it once all tabs are closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +283,12 @@ class Background:
             if piece is not None:
                 _cancel(piece)
 
+    def forget_unasked(self) -> None:
+        """Cancel and forget the work that pages began by themselves."""
+        with self._lock:
+            for kind, id in [known for known in self._known if known[0].is_unasked]:
+                self.forget(kind, id)
+
     def clear(self) -> None:
         """Cancel and forget all work, whose results nobody wants, and wait a moment for its end."""
         with self._lock:
@@ -366,9 +374,10 @@ class Background:
         except BaseException as error:
             # A panic in Rust code is not an Exception, and must not end the thread: others wait.
             problem = log_unforeseen(error)
-        if result is not None:
-            server_cache.keep(_key(piece), result)
         with self._lock:
+            # Nobody would free the result of work that was forgotten meanwhile.
+            if result is not None and self._known.get((piece.kind, piece.id)) is piece:
+                server_cache.keep(_key(piece), result)
             piece.work, piece.problem = None, problem
             piece.elapsed_seconds = self._clock() - piece.started
             if result is not None:
