@@ -222,7 +222,14 @@ class Layout:
         ([-1, 7, 8, -1, 8, -1], [0, 3, 3, 0, 5, 0])
         """
         _check_slots(1 + len(ids) + len(ends))
-        in_row = np.insert(np.where(ids < 0, MISSING, ids), np.append(0, ends), BETWEEN)
+        if ids.min(initial=0) < 0:
+            ids = np.where(ids < 0, np.int32(MISSING), ids)
+        # np.insert sorts the places first, and makes four more arrays of a row of any size.
+        in_row = np.full(1 + len(ids) + len(ends), BETWEEN, np.int32)
+        holds_id = np.ones(in_row.size, np.bool_)
+        holds_id[0] = False
+        holds_id[1 + ends + np.arange(len(ends))] = False
+        in_row[holds_id] = ids
         return cls(in_row, pretokens.counts)
 
     @classmethod
