@@ -29,7 +29,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from bpe_core.adapting import Adapted, extend, replace, shrink, trace_ids
+from bpe_core.adapting import Adapted, extend, replace, shrink
 from bpe_core.corpus import Corpus, load_sample
 from bpe_core.errors import BpeError, ConfigError
 from bpe_core.files import write_whole
@@ -209,7 +209,7 @@ def try_base(
 
 def _extended(n_tokens: int) -> Callable[[Tokenizer, Corpus], Adapted]:
     def adapt(base: Tokenizer, corpus: Corpus) -> Adapted:
-        return trace_ids(base, extend(base, corpus, n_tokens).tokenizer)
+        return Adapted.of(base, extend(base, corpus, n_tokens).tokenizer)
 
     return adapt
 

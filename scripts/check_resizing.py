@@ -19,7 +19,7 @@ import torch  # pyright: ignore[reportMissingImports]
 import transformers
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from bpe_core.adapting import Adapted, extend, replace, shrink, trace_ids
+from bpe_core.adapting import Adapted, extend, replace, shrink
 from bpe_core.corpus import Corpus
 from bpe_core.formats import row_files, write_files
 from bpe_core.tokenizer import gpt2
@@ -35,7 +35,7 @@ def main() -> None:
     corpus = Corpus.from_text(_TEXT)
     extended = extend(gpt2(), corpus, 20, terms=["Donaudampfschiff"])
     ways = {
-        "extend": trace_ids(gpt2(), extended.tokenizer),
+        "extend": Adapted.of(gpt2(), extended.tokenizer),
         "shrink": shrink(gpt2(), corpus, 900),
         "replace": replace(gpt2(), corpus, 7),
     }

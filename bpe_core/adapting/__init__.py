@@ -13,29 +13,15 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.adapting.adapted import NO_OLD_ID, Adapted, trace_ids
+    from bpe_core.adapting.adapted import Adapted
     from bpe_core.adapting.extending import (
         DEFAULT_COVERAGE,
-        WORTH,
         Advice,
         KindGain,
         add_characters,
-        advise_size,
-        count_after_new_tokens,
-        cut_after,
         extend,
         extendable,
-        gain_by_kind,
-        list_new_ids,
     )
-    from bpe_core.adapting.shrinking import (
-        RemovalOrder,
-        Removals,
-        extend_to_size,
-        removals_to_replace,
-        remove_leaves,
-        replace,
-        shrink,
-    )
+    from bpe_core.adapting.shrinking import RemovalOrder, Removals, replace, shrink
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -27,16 +27,15 @@ import time
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.adapting.adapted import Adapted, trace_ids
-from bpe_core.adapting.extending import DEFAULT_COVERAGE, checked_terms, extend, extendable
+from bpe_core.adapting.adapted import Adapted
+from bpe_core.adapting.extending import DEFAULT_COVERAGE, checked_terms, extendable
 from bpe_core.checks import check_choice, check_whole, counted
 from bpe_core.corpus import (
     Corpus,
@@ -55,7 +54,6 @@ from bpe_core.types import Pair, PretokenCounts, check_coverage, read_only
 from bpe_core.unicode import TOKEN_SCRIPTS, token_script
 
 if TYPE_CHECKING:
-    from bpe_core.trainers import TrainingRun
     from bpe_core.types import TieBreak, TrainingProgress
 
 
@@ -313,6 +311,125 @@ class Removals:
     held_out_tokens_after: NDArray[np.int64] | None = field(repr=False)
     """The same for the held-out text; None without one."""
 
+    @classmethod
+    def of(
+        cls,
+        tokenizer: Encoder | str | os.PathLike[str],
+        corpus: Corpus | WordCounts | Iterable[str],
+        vocab_size: int | None = None,
+        *,
+        held_out: Corpus | Iterable[str] | None = None,
+        pinned: Collection[int] = (),
+        order: RemovalOrder = "fewest-uses",
+        scripts: Collection[str] | None = None,
+        on_progress: OnRemoval | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> Self:
+        """Return the order in which leaves go, down to `vocab_size` or as far as possible if None.
+
+        Raises what `shrink` raises.
+
+        >>> import bpe_core as bpe
+        >>> run = bpe.train(Corpus.from_word_counts({"hug": 3}), bpe.TrainingConfig(259))
+        >>> removals = Removals.of(run.tokenizer, Corpus.from_text("hug hug"))
+        >>> [run.tokenizer.vocab[id] for id in removals.order], removals.tokens_after.tolist()
+        ([b'hug', b'hu'], [3, 5, 7])
+        """
+        tokenizer = extendable(tokenizer)
+        corpus = corpus_or_counts(corpus)
+        held_out = None if held_out is None else to_corpus(held_out)
+        _check(tokenizer, vocab_size, order, pinned, scripts)
+        leaves = _Leaves(tokenizer, pinned, scripts)
+        n_wanted = None if vocab_size is None else tokenizer.vocab_size - vocab_size
+        if n_wanted is not None and n_wanted > (
+            most := _Leaves(tokenizer, pinned, scripts).remove_all()
+        ):
+            raise ConfigError(
+                "This vocabulary cannot shrink below "
+                f"{counted(tokenizer.vocab_size - most, 'token')}: {most:,} can be removed, not "
+                f"{n_wanted:,}. The alphabet, special tokens, pinned tokens and their parts stay"
+                f"{'' if scripts is None else ', and so do tokens of other scripts'}."
+            )
+        if on_progress is not None:
+            on_progress(0, leaves.n_removable if n_wanted is None else n_wanted)
+        watch = Watch(0, time.perf_counter(), None, should_stop)
+        words = _count_words(tokenizer, corpus, held_out, watch)
+        watch.raise_if_stopped()
+        row = LeafRow(tokenizer, *words, watch.raise_if_stopped)
+        by_uses = order == "fewest-uses"
+        learned: dict[int, int] = {}
+        for rank, id in enumerate(tokenizer.table.made):
+            learned.setdefault(id, rank)
+
+        def key(id: int) -> tuple[int, int]:
+            # No token is made from one that no merge makes, so it counts as learned last.
+            return (row.uses[id] if by_uses else -learned.get(id, len(learned)), -id)
+
+        waiting = [key(id) for id in leaves.free]
+        heapify(waiting)
+        removed: list[int] = []
+        uses: list[int] = []
+        curve = [row.n_tokens]
+        held_out_curve = [row.n_held_out]
+        while waiting and len(removed) != n_wanted:
+            if len(removed) % _REMOVALS_BETWEEN_LOOKS == 0:
+                watch.raise_if_stopped()
+                if on_progress is not None:
+                    on_progress(len(removed), leaves.n_removable if n_wanted is None else n_wanted)
+                time.sleep(0)  # Yield to the app's other threads.
+            first = heappop(waiting)
+            id = -first[1]
+            if id not in leaves.free or key(id) != first:
+                continue
+            uses.append(row.uses[id])
+            changed = row.remove(id)
+            changed |= leaves.remove(id)
+            for other in changed & leaves.free:
+                heappush(waiting, key(other))
+            removed.append(id)
+            curve.append(row.n_tokens)
+            held_out_curve.append(row.n_held_out)
+        return cls(
+            tokenizer,
+            tuple(removed),
+            read_only(np.array(uses, np.int64)),
+            read_only(np.array(curve, np.int64)),
+            None if held_out is None else read_only(np.array(held_out_curve, np.int64)),
+        )
+
+    @classmethod
+    def to_replace(
+        cls,
+        tokenizer: Encoder | str | os.PathLike[str],
+        corpus: Corpus | WordCounts | Iterable[str],
+        n_tokens: int,
+        *,
+        pinned: Collection[int] = (),
+        scripts: Collection[str] | None = None,
+        order: RemovalOrder = "fewest-uses",
+        terms: Iterable[str | bytes] = (),
+        on_removal: OnRemoval | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> Self:
+        """Return the removals of the first step of `replace`, which include those for fewer tokens.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> Removals.to_replace(gpt2(), Corpus.from_text("A tokenizer"), 2).order
+        (50255, 50254)
+        """
+        base = extendable(tokenizer)
+        check_whole("n_tokens", n_tokens, 1, base.vocab_size)
+        return cls.of(
+            base,
+            corpus,
+            base.vocab_size - int(n_tokens),
+            pinned=[*pinned, *find_whole_terms(checked_terms(terms), base)],
+            order=order,
+            scripts=scripts,
+            on_progress=on_removal,
+            should_stop=should_stop,
+        )
+
     def at(self, vocab_size: int) -> Adapted:
         """Return the tokenizer of a size on the way.
 
@@ -357,7 +474,7 @@ def shrink(
     >>> len(shrunk.removed), shrunk.removed[:2]
     (30257, (50255, 50254))
     """
-    removals = remove_leaves(
+    removals = Removals.of(
         tokenizer,
         corpus,
         vocab_size,
@@ -368,91 +485,6 @@ def shrink(
         should_stop=should_stop,
     )
     return removals.at(vocab_size)
-
-
-def remove_leaves(
-    tokenizer: Encoder | str | os.PathLike[str],
-    corpus: Corpus | WordCounts | Iterable[str],
-    vocab_size: int | None = None,
-    *,
-    held_out: Corpus | Iterable[str] | None = None,
-    pinned: Collection[int] = (),
-    order: RemovalOrder = "fewest-uses",
-    scripts: Collection[str] | None = None,
-    on_progress: OnRemoval | None = None,
-    should_stop: Callable[[], bool] | None = None,
-) -> Removals:
-    """Return the order in which leaves go, down to `vocab_size` or as far as possible if None.
-
-    Raises what `shrink` raises.
-
-    >>> import bpe_core as bpe
-    >>> run = bpe.train(Corpus.from_word_counts({"hug": 3}), bpe.TrainingConfig(259))
-    >>> removals = remove_leaves(run.tokenizer, Corpus.from_text("hug hug"))
-    >>> [run.tokenizer.vocab[id] for id in removals.order], removals.tokens_after.tolist()
-    ([b'hug', b'hu'], [3, 5, 7])
-    """
-    tokenizer = extendable(tokenizer)
-    corpus = corpus_or_counts(corpus)
-    held_out = None if held_out is None else to_corpus(held_out)
-    _check(tokenizer, vocab_size, order, pinned, scripts)
-    leaves = _Leaves(tokenizer, pinned, scripts)
-    n_wanted = None if vocab_size is None else tokenizer.vocab_size - vocab_size
-    if n_wanted is not None and n_wanted > (
-        most := _Leaves(tokenizer, pinned, scripts).remove_all()
-    ):
-        raise ConfigError(
-            f"This vocabulary cannot shrink below {counted(tokenizer.vocab_size - most, 'token')}: "
-            f"{most:,} can be removed, not {n_wanted:,}. The alphabet, special tokens, pinned "
-            "tokens and their parts stay"
-            f"{'' if scripts is None else ', and so do tokens of other scripts'}."
-        )
-    if on_progress is not None:
-        on_progress(0, leaves.n_removable if n_wanted is None else n_wanted)
-    watch = Watch(0, time.perf_counter(), None, should_stop)
-    words = _count_words(tokenizer, corpus, held_out, watch)
-    watch.raise_if_stopped()
-    row = LeafRow(tokenizer, *words, watch.raise_if_stopped)
-    by_uses = order == "fewest-uses"
-    learned: dict[int, int] = {}
-    for rank, id in enumerate(tokenizer.table.made):
-        learned.setdefault(id, rank)
-
-    def key(id: int) -> tuple[int, int]:
-        # No token is made from one that no merge makes, so it counts as learned last.
-        return (row.uses[id] if by_uses else -learned.get(id, len(learned)), -id)
-
-    waiting = [key(id) for id in leaves.free]
-    heapify(waiting)
-    removed: list[int] = []
-    uses: list[int] = []
-    curve = [row.n_tokens]
-    held_out_curve = [row.n_held_out]
-    while waiting and len(removed) != n_wanted:
-        if len(removed) % _REMOVALS_BETWEEN_LOOKS == 0:
-            watch.raise_if_stopped()
-            if on_progress is not None:
-                on_progress(len(removed), leaves.n_removable if n_wanted is None else n_wanted)
-            time.sleep(0)  # Yield to the app's other threads.
-        first = heappop(waiting)
-        id = -first[1]
-        if id not in leaves.free or key(id) != first:
-            continue
-        uses.append(row.uses[id])
-        changed = row.remove(id)
-        changed |= leaves.remove(id)
-        for other in changed & leaves.free:
-            heappush(waiting, key(other))
-        removed.append(id)
-        curve.append(row.n_tokens)
-        held_out_curve.append(row.n_held_out)
-    return Removals(
-        tokenizer,
-        tuple(removed),
-        read_only(np.array(uses, np.int64)),
-        read_only(np.array(curve, np.int64)),
-        None if held_out is None else read_only(np.array(held_out_curve, np.int64)),
-    )
 
 
 class _Leaves:
@@ -592,7 +624,7 @@ def replace(
     # Before the removals, which take long.
     check_coverage("character_coverage", character_coverage, may_be_zero=True)
     tried = checked_terms(terms)
-    removals = removals_to_replace(
+    removals = Removals.to_replace(
         tokenizer,
         corpus,
         n_tokens,
@@ -604,8 +636,7 @@ def replace(
         should_stop=should_stop,
     )
     smaller = removals.at(removals.base.vocab_size - n_tokens)
-    run = extend_to_size(
-        smaller,
+    run = smaller.extended_to_size(
         corpus,
         on_progress,
         should_stop,
@@ -614,80 +645,7 @@ def replace(
         tie_break=tie_break,
         character_coverage=character_coverage,
     )
-    return trace_ids(smaller.base, run.tokenizer, smaller.old_ids, smaller.removed, run.terms)
-
-
-def removals_to_replace(
-    tokenizer: Encoder | str | os.PathLike[str],
-    corpus: Corpus | WordCounts | Iterable[str],
-    n_tokens: int,
-    *,
-    pinned: Collection[int] = (),
-    scripts: Collection[str] | None = None,
-    order: RemovalOrder = "fewest-uses",
-    terms: Iterable[str | bytes] = (),
-    on_removal: OnRemoval | None = None,
-    should_stop: Callable[[], bool] | None = None,
-) -> Removals:
-    """Return the removals of the first step of `replace`, which include those for fewer tokens.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> removals_to_replace(gpt2(), Corpus.from_text("A tokenizer"), 2).order
-    (50255, 50254)
-    """
-    base = extendable(tokenizer)
-    check_whole("n_tokens", n_tokens, 1, base.vocab_size)
-    return remove_leaves(
-        base,
-        corpus,
-        base.vocab_size - int(n_tokens),
-        pinned=[*pinned, *find_whole_terms(checked_terms(terms), base)],
-        order=order,
-        scripts=scripts,
-        on_progress=on_removal,
-        should_stop=should_stop,
-    )
-
-
-def extend_to_size(
-    smaller: Adapted,
-    corpus: Corpus | WordCounts | Iterable[str],
-    on_progress: Callable[[TrainingProgress], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    *,
-    terms: Iterable[str | bytes] = (),
-    left_out: Iterable[bytes] = (),
-    tie_break: TieBreak = "smallest-pair",
-    character_coverage: float = DEFAULT_COVERAGE,
-) -> TrainingRun:
-    """Return the second step of `replace`: a shrunk tokenizer extended to its base's size.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> corpus = Corpus.from_text("A tokenizer, two tokenizers")
-    >>> run = extend_to_size(removals_to_replace(gpt2(), corpus, 2).at(50_256), corpus)
-    >>> [run.tokenizer.decode([id]) for id in run.new_tokens]
-    [' tokenizer']
-    """
-    n_tokens = len(smaller.removed)
-    run = extend(
-        smaller.tokenizer,
-        corpus,
-        n_tokens,
-        on_progress,
-        should_stop,
-        tie_break=tie_break,
-        terms=terms,
-        left_out=left_out,
-        character_coverage=character_coverage,
-    )
-    if run.stop_reason == "cancelled":
-        raise CancelledError
-    if len(run.new_tokens) < n_tokens:
-        raise ConfigError(
-            f"This corpus has pairs for only {counted(len(run.new_tokens), 'new token')}, not "
-            f"{n_tokens:,}. Replace fewer, or use more text."
-        )
-    return run
+    return Adapted.of(smaller.base, run.tokenizer, smaller.old_ids, smaller.removed, run.terms)
 
 
 def find_whole_terms(terms: Sequence[str | bytes], base: Tokenizer) -> list[int]:

@@ -88,7 +88,7 @@ class _Request:
 
     def open(self, addition: _Addition | None = None) -> _Opened:
         """Open the base, and count the text; raise first if the result could not be written."""
-        from bpe_core.adapting import trace_ids
+        from bpe_core.adapting import Adapted
         from bpe_core.formats import BaseFiles, format_by_name, row_files
 
         self.sources.check()
@@ -99,7 +99,7 @@ class _Request:
         if addition is not None:
             addition.check_coverage(base.tokenizer)
         # Written once unchanged, because a refusal after the whole run would come too late.
-        unchanged = trace_ids(base.tokenizer, base.tokenizer)
+        unchanged = Adapted.of(base.tokenizer, base.tokenizer)
         inputs = [self.base, *self.sources.inputs()]
         if addition is not None and addition.terms_file:
             inputs.append(addition.terms_file)
@@ -274,8 +274,8 @@ def extend(request: _Request, n_tokens: int, worth: float, addition: _Addition) 
       $ bpe extend tokenizer.json notes.txt --tokens 1000 --out extended
       $ bpe extend gpt2 notes.txt --tokens 1000 --term Kubernetes --out adapted
     """
+    from bpe_core.adapting import Adapted
     from bpe_core.adapting import extend as run_extension
-    from bpe_core.adapting import trace_ids
 
     opened = request.open(addition)
     with Bar() as bar:
@@ -289,7 +289,7 @@ def extend(request: _Request, n_tokens: int, worth: float, addition: _Addition) 
             left_out=addition.left_out_tokens(),
             character_coverage=addition.coverage,
         )
-    adapted = trace_ids(opened.base.tokenizer, run.tokenizer)
+    adapted = Adapted.of(opened.base.tokenizer, run.tokenizer)
     _write(request, opened, adapted, run.terms, run, worth / 100)
 
 
@@ -429,11 +429,11 @@ def _write(
 
 def _advise(run: TrainingRun, held_out: Corpus | None, worth: float) -> dict[str, Any]:
     """Return how many tokens are worth adding, on held-out text if there is some."""
-    from bpe_core.adapting import advise_size, count_after_new_tokens
+    from bpe_core.adapting import Advice
 
     if held_out is not None and held_out.n_bytes:
-        name, after, text = "Held-out text", run.tokens_after_on(held_out), held_out
+        name, after = "Held-out text", run.tokens_after_new(held_out)
     else:
-        name, after, text = "This text", run.tokens_after, run.pretokens
-    advice = advise_size(run, count_after_new_tokens(run, after, text), worth)
+        name, after = "This text", run.tokens_after_new()
+    advice = Advice.of(run, after, worth)
     return {"on": name, **advice.to_dict()}

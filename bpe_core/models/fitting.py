@@ -256,7 +256,7 @@ def fit_rows(
     >>> import tempfile, numpy as np, bpe_core as bpe
     >>> from pathlib import Path
     >>> from safetensors.numpy import load_file, save_file
-    >>> from bpe_core.adapting import trace_ids
+    >>> from bpe_core.adapting import Adapted
     >>> from bpe_core.formats import dumps, row_files, write_files
     >>> base = bpe.gpt2().truncated(0)
     >>> run = bpe.extend(base, bpe.Corpus.from_text("hug hug"), n_tokens=1)
@@ -264,7 +264,7 @@ def fit_rows(
     ...     Path(place, "model").mkdir()
     ...     rows = np.ones((50257, 2), np.float32)
     ...     save_file({"wte.weight": rows}, f"{place}/model/model.safetensors")
-    ...     files = dumps(run.tokenizer, "native") | row_files(trace_ids(base, run.tokenizer))
+    ...     files = dumps(run.tokenizer, "native") | row_files(Adapted.of(base, run.tokenizer))
     ...     _ = write_files(files, f"{place}/adapted/")
     ...     fitted = bpe.fit_rows(f"{place}/model", f"{place}/adapted", f"{place}/new")
     ...     load_file(f"{place}/new/model.safetensors")["wte.weight"].shape

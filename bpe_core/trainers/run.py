@@ -524,6 +524,18 @@ class TrainingRun(Immutable):
             return {}
         return spelled_by(self.merges, self.continues.new_characters)
 
+    @property
+    def new_ids(self) -> list[int]:
+        """The ids of the new tokens: of the added characters, then of the merges.
+
+        >>> from bpe_core.adapting import extend
+        >>> from bpe_core.tokenizer import gpt2
+        >>> extend(gpt2(), Corpus.from_text("tokenizer, tokenizers"), n_tokens=2).new_ids
+        [50257, 50258]
+        """
+        characters = () if self.continues is None else self.continues.characters
+        return [*characters, *(merge.id for merge in self.merges)]
+
     @cached_property
     def merges(self) -> tuple[Merge, ...]:
         """The merges in the order learned, each with its pair's count at that time.
@@ -546,6 +558,22 @@ class TrainingRun(Immutable):
         """
         check_whole("n_merges", n_merges, 0, len(self.merges), OutOfRangeError)
         return self.tokenizer.truncated(self._n_before + n_merges)
+
+    def with_new_tokens(self, n_tokens: int) -> Tokenizer:
+        """Return the base of an extended run with the first `n_tokens` of its new tokens.
+
+        Raises `OutOfRangeError` if the run does not have that many.
+
+        >>> from bpe_core.adapting import extend
+        >>> from bpe_core.tokenizer import gpt2
+        >>> run = extend(gpt2(), Corpus.from_text("tokenizer, tokenizers"), n_tokens=2)
+        >>> run.with_new_tokens(1).vocab_size, run.with_new_tokens(0) == gpt2()
+        (50258, True)
+        """
+        n_characters = 0 if self.continues is None else len(self.continues.characters)
+        if n_tokens >= n_characters or self.continues is None or self.given_base is None:
+            return self.truncated(n_tokens - n_characters)
+        return self.continues.given_base(n_tokens)
 
     def cut(self, vocab_size: int) -> TrainingRun:
         """Return the run that training with a smaller `vocab_size` gives, without training again.
@@ -920,6 +948,38 @@ class TrainingRun(Immutable):
         """
         never = should_stop or (lambda: False)
         return tokens_on(self.tokenizer, to_corpus(corpus), never, self._n_before)
+
+    def tokens_after_new(
+        self, corpus: Corpus | None = None, tokens_after: NDArray[np.int64] | None = None
+    ) -> NDArray[np.int64]:
+        """Return int64[n + 1]: the number of tokens after each of the run's n new tokens.
+
+        They are those of a corpus, or of the training text. `tokens_after` is what
+        `tokens_after_on` returned for the corpus, if that is known. A character that was added
+        saves all tokens but one that spell it wherever it occurs.
+
+        >>> from bpe_core.adapting import extend
+        >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b" "}
+        >>> base = Tokenizer(
+        ...     vocab=vocab, merges=[], pretokenizer="metaspace", base="characters",
+        ...     byte_fallback=range(256),
+        ... )
+        >>> extend(base, ["漢字漢字"], n_tokens=3).tokens_after_new().tolist()
+        [13, 9, 5, 3]
+        """
+        if tokens_after is None:
+            tokens_after = self.tokens_after if corpus is None else self.tokens_after_on(corpus)
+        spelled = {} if self.continues is None else self.continues.new_characters
+        if not spelled or self.base is None:
+            return tokens_after
+        cut = self.base.pretokenizer
+        words = self.pretokens if corpus is None else count_pretokens(corpus, cut)
+        ids, ends = self.base.encoder.encode_words(words.words)
+        is_new = np.isin(ids, [*spelled])
+        uses = np.zeros(max(spelled) + 1, np.int64)
+        np.add.at(uses, ids[is_new], np.repeat(words.counts, np.diff(ends, prepend=0))[is_new])
+        saved = uses[[*spelled]] * np.array([len(parts) - 1 for parts in spelled.values()])
+        return np.append(tokens_after[0] + np.cumsum(saved[::-1])[::-1], tokens_after)
 
     @property
     def n_ids(self) -> int:

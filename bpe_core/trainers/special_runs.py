@@ -141,11 +141,11 @@ class Continuation:
         """The ids of the bytes that spell each character that was added."""
         return {id: spell_in_bytes(self.base, id) for id in self.characters}
 
-    def given_base(self) -> Tokenizer:
-        """Return the base as it was before characters were added, as models have it."""
+    def given_base(self, n_characters: int = 0) -> Tokenizer:
+        """Return the base with the first of the added characters; with none, as models have it."""
         if not self.characters:
             return self.base
-        added = {*self.characters}
+        added = {*self.characters[n_characters:]}
         vocab = {id: token for id, token in self.base.vocab.items() if id not in added}
         return with_changes(self.base, vocab=vocab)
 

@@ -14,7 +14,7 @@ import tokenizers
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.adapting import advise_size, extend, trace_ids
+from bpe_core.adapting import Adapted, Advice, extend
 from bpe_core.formats import ROWS, dumps, loads, row_files
 from tests.app.adapting import (
     TEXT,
@@ -59,7 +59,7 @@ def test_gpt2_is_extended_and_its_run_opened(open_app: OpenApp) -> None:
     assert read_kinds(app) == {"Words": [12, tokens[0] - tokens[-1]]}
     for share, worth in (("0.1%", 0.001), ("1%", 0.01)):
         app.selectbox(key=f"worth_{stored.id}").set_value(share).run()
-        assert advise_size(run, tokens, worth).sentence in page_text(app).replace("\\", "")
+        assert Advice.of(run, tokens, worth).sentence in page_text(app).replace("\\", "")
 
 
 def test_a_second_extension_opens_whole_whatever_the_first_was_cut_to(open_app: OpenApp) -> None:
@@ -256,7 +256,7 @@ class Rows(np.ndarray):
 
 def test_the_lines_give_each_row_its_old_one_or_the_mean_of_its_parts(tmp_path: Path) -> None:
     run = extend(bpe.gpt2(), bpe.Corpus.from_text(TEXT), n_tokens=6)
-    adapted = trace_ids(bpe.gpt2(), run.tokenizer)
+    adapted = Adapted.of(bpe.gpt2(), run.tokenizer)
     (tmp_path / ROWS).write_bytes(row_files(adapted)[ROWS])
     before = np.random.default_rng(0).normal(size=(50_257, 4))
     layer = SimpleNamespace(weight=before.view(Rows))

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.adapting import Removals, remove_leaves, replace
+from bpe_core.adapting import Removals, replace
 from bpe_core.unicode import token_script
 from tests.app.adapting import TEXT, choose, open_small_base, read_verdict, small_base
 from tests.app.pages import OpenApp, paste, read_query, unescaped_text
@@ -83,7 +83,7 @@ def test_shrink_removes_the_chosen_tokens_in_the_chosen_order(
     assert {token_script(base.vocab[id]) for id in found.order} == {"Cyrillic", "Latin"}
     assert "those that must stay" in read_verdict(app)
     training, held_out = divided(order)
-    removals = remove_leaves(
+    removals = Removals.of(
         base,
         training,
         held_out=held_out,

@@ -12,7 +12,7 @@ from sentencepiece import SentencePieceProcessor
 from streamlit.testing.v1 import AppTest
 
 import bpe_core as bpe
-from bpe_core.adapting import DEFAULT_COVERAGE, cut_after, list_new_ids
+from bpe_core.adapting import DEFAULT_COVERAGE
 from bpe_core.formats import dumps
 from bpe_core.tokenizer import gpt2
 from bpe_core.trainers import count_with_missing
@@ -189,9 +189,9 @@ def test_characters_are_among_the_new_tokens_of_all_figures(open_app: OpenApp) -
     stored = extend(app, 12)
     run = stored.run
     vocab = run.tokenizer.vocab
-    new = [vocab[id].decode() for id in list_new_ids(run)]
+    new = [vocab[id].decode() for id in run.new_ids]
     assert (len(new), {*new[:8]}, len(run.merges)) == (12, CHARACTERS, 4)
-    counts = [count_with_missing(cut_after(run, kept), stored.held_out) for kept in range(13)]
+    counts = [count_with_missing(run.with_new_tokens(kept), stored.held_out) for kept in range(13)]
     assert counts[0] == count_with_missing(base(), stored.held_out)
     fewer = [100 * (1 - count / counts[0]) for count in counts]
     assert f"With 12 new tokens, held-out text takes {fewer[12]:.1f}%" in read_verdict(app)
@@ -228,7 +228,7 @@ def test_the_written_model_has_the_characters_of_the_cut(
         library = SentencePieceProcessor()
         library.LoadFromSerializedProto(model)  # pyright: ignore[reportUnknownMemberType]
         assert library.vocab_size() == base().vocab_size + n_new
-        expected = cut_after(stored.run, n_new).encode("東京都庁 hugs")
+        expected = stored.run.with_new_tokens(n_new).encode("東京都庁 hugs")
         assert library.encode("東京都庁 hugs") == expected
 
 

@@ -15,7 +15,7 @@ import tiktoken
 import tokenizers
 
 import bpe_core as bpe
-from bpe_core.adapting import Adapted, extend, replace, shrink, trace_ids
+from bpe_core.adapting import Adapted, extend, replace, shrink
 from bpe_core.corpus import load_sample
 from bpe_core.formats import (
     CATALOGUE,
@@ -74,7 +74,7 @@ def read_huggingface(data: bytes) -> bpe.Tokenizer:
 
 def adapt(base: bpe.Tokenizer, how: str, n: int = 9, corpus: bpe.Corpus = CORPUS) -> Adapted:
     if how == "extended":
-        return trace_ids(base, extend(base, corpus, n).tokenizer)
+        return Adapted.of(base, extend(base, corpus, n).tokenizer)
     if how == "shrunk":
         return shrink(base, corpus, max(base.vocab_size // 2, min(base.vocab_size - 9, 500)))
     return replace(base, corpus, n)
@@ -154,7 +154,7 @@ def test_ranks_that_do_not_imply_the_merges_are_refused() -> None:
         merges=[(97, 98, 257), (120, 121, 256)],
         pretokenizer="gpt2",
     )
-    made = trace_ids(base, base)
+    made = Adapted.of(base, base)
     with pytest.raises(bpe.ConfigError, match="tiktoken merges in the order of ids"):
         adapted_files(made, {"a.tiktoken": b"YQ== 0\n"})
 
@@ -290,7 +290,7 @@ def test_compact_json_as_tokenizers_writes_it_stays_as_it_was() -> None:
     peer = tokenizers.Tokenizer.from_str(base_file("gpt2").decode())
     for pretty in (False, True):
         data = peer.to_str(pretty).encode()
-        unchanged = trace_ids(bpe.gpt2(), bpe.gpt2())
+        unchanged = Adapted.of(bpe.gpt2(), bpe.gpt2())
         assert adapted_files(unchanged, {"tokenizer.json": data})["tokenizer.json"] == data
 
 

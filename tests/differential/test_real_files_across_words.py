@@ -17,7 +17,7 @@ import tokenizers
 from transformers import AutoTokenizer
 
 import bpe_core as bpe
-from bpe_core.adapting import NO_OLD_ID, Adapted, extend, replace, shrink, trace_ids
+from bpe_core.adapting import Adapted, extend, replace, shrink
 from bpe_core.formats import BaseFiles, adapted_files, dumps, write_files
 from tests.differential.test_across_words import hostile_texts
 from tests.more_cases import first_of
@@ -61,7 +61,7 @@ name = one_at_a_time(base, ids_before)
 def adapt(tokenizer: BaseFiles, how: str) -> Adapted:
     merges = tokenizer.tokenizer
     if how == "extended":
-        return trace_ids(merges, extend(merges, CORPUS, 12).tokenizer)
+        return Adapted.of(merges, extend(merges, CORPUS, 12).tokenizer)
     if how == "shrunk":
         return shrink(merges, CORPUS, merges.vocab_size - 400)
     return replace(merges, CORPUS, 12)
@@ -76,7 +76,7 @@ def test_a_written_file_encodes_as_its_base_where_no_token_was_removed(name: str
         n_new = n_changed = 0
         for text, expected in zip(TEXTS, ids_before(name), strict=True):
             ids = after(text)
-            n_new += sum(int(adapted.old_ids[id]) == NO_OLD_ID for id in ids)
+            n_new += sum(int(adapted.old_ids[id]) == Adapted.NO_OLD_ID for id in ids)
             if set(expected).isdisjoint(adapted.removed):
                 assert [part for id in ids for part in parts(adapted, id)] == expected, (how, text)
             else:
@@ -88,7 +88,7 @@ def test_a_written_file_encodes_as_its_base_where_no_token_was_removed(name: str
 def parts(adapted: Adapted, id: int) -> tuple[int, ...]:
     """Return the base's ids that spell an id of the adapted tokenizer."""
     old = int(adapted.old_ids[id])
-    return adapted.parts[id] if old == NO_OLD_ID else (old,)
+    return adapted.parts[id] if old == Adapted.NO_OLD_ID else (old,)
 
 
 @pytest.mark.parametrize("name", NAMES[:2], indirect=True)

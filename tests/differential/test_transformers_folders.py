@@ -17,7 +17,7 @@ from transformers.models.auto.tokenization_auto import (
 )
 
 import bpe_core as bpe
-from bpe_core.adapting import trace_ids
+from bpe_core.adapting import Adapted
 from bpe_core.corpus import load_sample
 from bpe_core.formats import BaseFiles, adapted_files, dumps, write_files
 from bpe_core.formats.sentencepiece_model import (
@@ -412,7 +412,7 @@ def test_a_folder_with_added_tokens_is_adapted(name: str, format: Format, tmp_pa
     run = bpe.extend(base.tokenizer, TEXTS[:-1], n_tokens=5)
     n_left = base.tokenizer.vocab_size - 3
     for adapted in (
-        trace_ids(base.tokenizer, run.tokenizer),
+        Adapted.of(base.tokenizer, run.tokenizer),
         bpe.shrink(
             base.tokenizer, TEXTS[:-1], n_left, pinned=base.tokenizer.special_tokens.values()
         ),

@@ -13,18 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.adapting import (
-    Adapted,
-    add_characters,
-    count_after_new_tokens,
-    cut_after,
-    extend,
-    list_new_ids,
-    remove_leaves,
-    replace,
-    shrink,
-    trace_ids,
-)
+from bpe_core.adapting import Adapted, Removals, add_characters, extend, replace, shrink
 from bpe_core.formats import adapted_files
 from bpe_core.formats.load_save import read_merges
 from bpe_core.formats.sentencepiece_model import (
@@ -137,13 +126,13 @@ def test_new_tokens_spelled_in_the_base_are_its_encoding(
 ) -> None:
     documents = bpe.Corpus.from_documents([*corpus, "ab"])
     run = extend(base.tokenizer, documents, 8, character_coverage=coverage)
-    adapted = trace_ids(base.tokenizer, run.tokenizer)
+    adapted = Adapted.of(base.tokenizer, run.tokenizer)
     texts = [*corpus, *texts]
     model = adapted_files(adapted, {"base.model": base.model})["base.model"]
     check_invariant(
         adapted, encode_by_sentencepiece(base.model, texts), encode_by_sentencepiece(model, texts)
     )
-    in_json = trace_ids(read_merges({"base.json": base.json}), run.tokenizer)
+    in_json = Adapted.of(read_merges({"base.json": base.json}), run.tokenizer)
     written = adapted_files(in_json, {"base.json": base.json})["base.json"]
     check_invariant(
         in_json, encode_by_tokenizers(base.json, texts), encode_by_tokenizers(written, texts)
@@ -151,11 +140,11 @@ def test_new_tokens_spelled_in_the_base_are_its_encoding(
     n_added = [len(json.loads(data)["model"]["merges"]) for data in (base.json, written)]
     assert n_added[1] - n_added[0] == len(run.merges)
     other = bpe.Corpus.from_documents([*texts, "漢"])
-    curve = count_after_new_tokens(run, run.tokens_after_on(other), other)
-    cuts = [cut_after(run, kept) for kept in range(len(run.new_tokens) + 1)]
+    curve = run.tokens_after_new(other)
+    cuts = [run.with_new_tokens(kept) for kept in range(len(run.new_tokens) + 1)]
     assert cuts[0] == base.tokenizer
     assert curve.tolist() == [count_with_missing(cut, other) for cut in cuts]
-    assert [*run.new_tokens] == list_new_ids(run)
+    assert [*run.new_tokens] == run.new_ids
 
 
 @given(models(), st.text("a é漢字", max_size=40))
@@ -170,7 +159,7 @@ def test_characters_that_the_base_lacks_are_added_by_frequency(base: Model, text
     spelled = [[base.tokenizer.vocab[part] for part in run.new_tokens[id]] for id in added]
     assert [b"".join(parts).decode() for parts in spelled] == first
     assert all(len(part) == 1 for parts in spelled for part in parts)
-    in_json = trace_ids(read_merges({"base.json": base.json}), run.tokenizer)
+    in_json = Adapted.of(read_merges({"base.json": base.json}), run.tokenizer)
     assert dict(in_json.parts) == run.new_tokens
     with TemporaryDirectory() as folder:
         bpe.save_run(run, f"{folder}/run.npz")
@@ -180,7 +169,7 @@ def test_characters_that_the_base_lacks_are_added_by_frequency(base: Model, text
         # A model has no rows for the characters that were added.
         assert given_base is not None
         assert given_base.fingerprint == base.tokenizer.fingerprint
-        assert dict(trace_ids(given_base, run.tokenizer).parts) == run.new_tokens
+        assert dict(Adapted.of(given_base, run.tokenizer).parts) == run.new_tokens
 
 
 @given(models(), TEXTS)
@@ -210,7 +199,7 @@ def test_what_is_left_is_encoded_as_by_the_libraries(
 ) -> None:
     # Counting does not tell a text's own first space from the one that is put in front.
     corpus = bpe.Corpus.from_documents([*(text.lstrip(" ▁") for text in texts), "ab"])
-    removals = remove_leaves(base.tokenizer, corpus)
+    removals = Removals.of(base.tokenizer, corpus)
     order, sizes = remove_reference(base.tokenizer, corpus)
     assert list(removals.order) == order
     assert removals.tokens_after.tolist() == sizes

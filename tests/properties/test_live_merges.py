@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.adapting import extend, replace, shrink, trace_ids
+from bpe_core.adapting import Adapted, extend, replace, shrink
 from bpe_core.formats import adapted_files, dumps, loads
 from bpe_core.formats.listed_merges import find_live_merges
 from bpe_core.formats.sentencepiece_model import (
@@ -91,8 +91,8 @@ def test_a_file_with_any_list_of_merges_is_read_and_adapted_as_tokenizers_reads_
         return
     n_more = base.vocab_size - 256
     made = [
-        trace_ids(base, base),
-        trace_ids(base, extend(base, [text], n).tokenizer),
+        Adapted.of(base, base),
+        Adapted.of(base, extend(base, [text], n).tokenizer),
         shrink(base, [text], base.vocab_size - min(n, n_more)),
     ]
     with suppress(bpe.ConfigError):  # the text may have too few pairs

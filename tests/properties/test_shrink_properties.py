@@ -11,7 +11,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.adapting import RemovalOrder, remove_leaves, shrink
+from bpe_core.adapting import RemovalOrder, Removals, shrink
 from bpe_core.formats.listed_merges import MergesNotFoundError
 from bpe_core.formats.tiktoken_file import recover_rank_merges
 from bpe_core.unicode import token_script
@@ -25,7 +25,7 @@ counted = st.dictionaries(
 
 
 def check_against_twin(tokenizer: bpe.Tokenizer, corpus: bpe.Corpus, order: RemovalOrder) -> None:
-    removals = remove_leaves(tokenizer, corpus, order=order, held_out=corpus)
+    removals = Removals.of(tokenizer, corpus, order=order, held_out=corpus)
     expected, sizes = remove_reference(tokenizer, corpus, last_learned=order == "last-learned")
     assert list(removals.order) == expected
     assert removals.tokens_after.tolist() == sizes
@@ -109,7 +109,7 @@ def test_a_use_does_not_always_go_to_the_two_parts() -> None:
         merges=[(0, 1, 3), (1, 2, 4)],
         pretokenizer="none",
     )
-    removals = remove_leaves(tokenizer, bpe.Corpus.from_word_counts({"abc": 5, "bc": 6}))
+    removals = Removals.of(tokenizer, bpe.Corpus.from_word_counts({"abc": 5, "bc": 6}))
     assert removals.order == (3, 4)
     assert removals.tokens_after.tolist() == [16, 16, 27]
     assert removals.uses.tolist() == [5, 11]
@@ -120,7 +120,7 @@ def test_a_use_does_not_always_go_to_the_two_parts() -> None:
 def test_gpt2_on_text_encodes_as_the_curve_says(order: RemovalOrder) -> None:
     text = " ".join(random.Random(1).choices(["hugging", "Straße", "naïve", "foxes", "1984"], k=50))
     corpus, held_out = bpe.Corpus.from_text(text), bpe.Corpus.from_text("naïve foxes hug")
-    removals = remove_leaves(bpe.gpt2(), corpus, held_out=held_out, order=order)
+    removals = Removals.of(bpe.gpt2(), corpus, held_out=held_out, order=order)
     assert removals.held_out_tokens_after is not None
     for size in (50_257, 30_000, 5_000, 290, 262, 257):
         shrunk = removals.at(size)
@@ -143,7 +143,7 @@ def test_gpt2_on_text_encodes_as_the_curve_says(order: RemovalOrder) -> None:
 @pytest.mark.slow
 def test_uses_are_those_of_the_encoding_at_that_size() -> None:
     corpus = bpe.Corpus.from_text("the then there other bother hugs hugging the the")
-    removals = remove_leaves(bpe.gpt2(), corpus, vocab_size=262)
+    removals = Removals.of(bpe.gpt2(), corpus, vocab_size=262)
     for n in (0, len(removals.order) - 8, len(removals.order) - 3):
         adapted = removals.at(50_257 - n)
         uses = uses_in_corpus(adapted.tokenizer, corpus)
@@ -166,7 +166,7 @@ def test_pinned_tokens_and_their_parts_stay() -> None:
 
 @pytest.mark.slow
 def test_only_tokens_of_the_chosen_scripts_go() -> None:
-    removals = remove_leaves(bpe.gpt2(), bpe.Corpus.from_text("да нет"), scripts=["Cyrillic"])
+    removals = Removals.of(bpe.gpt2(), bpe.Corpus.from_text("да нет"), scripts=["Cyrillic"])
     assert removals.order
     assert {token_script(bpe.gpt2().vocab[id]) for id in removals.order} == {"Cyrillic"}
     corpus = bpe.Corpus.from_text("да")
@@ -186,7 +186,7 @@ def test_an_impossible_size_is_refused(size: object) -> None:
 def test_it_stops_when_asked_and_reports() -> None:
     corpus = bpe.Corpus.from_text("hug")
     with pytest.raises(CancelledError):
-        remove_leaves(bpe.gpt2(), corpus, should_stop=lambda: True)
+        Removals.of(bpe.gpt2(), corpus, should_stop=lambda: True)
     seen: list[tuple[int, int]] = []
     shrink(bpe.gpt2(), corpus, 49_000, on_progress=lambda done, total: seen.append((done, total)))
     assert seen[0] == (0, 1_257)

@@ -11,7 +11,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import bpe_core as bpe
-from bpe_core.adapting import Adapted, extend, replace, shrink, trace_ids
+from bpe_core.adapting import Adapted, extend, replace, shrink
 from bpe_core.formats import row_files, write_files
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "adapt.md"
@@ -21,7 +21,7 @@ CORPUS = bpe.Corpus.from_text("Der Fluss fließt, die Flüsse fließen. " * 9)
 @cache
 def adapt(how: str) -> Adapted:
     if how == "extend":
-        return trace_ids(bpe.gpt2(), extend(bpe.gpt2(), CORPUS, 7).tokenizer)
+        return Adapted.of(bpe.gpt2(), extend(bpe.gpt2(), CORPUS, 7).tokenizer)
     return shrink(bpe.gpt2(), CORPUS, 900) if how == "shrink" else replace(bpe.gpt2(), CORPUS, 7)
 
 

@@ -14,7 +14,7 @@ import pytest
 import tiktoken
 
 import bpe_core as bpe
-from bpe_core.adapting import Adapted, extend, replace, shrink, trace_ids
+from bpe_core.adapting import Adapted, extend, replace, shrink
 from bpe_core.corpus import load_sample
 from bpe_core.formats import BaseFiles, adapted_files, loads
 from bpe_core.formats.adapted.adapted_files import tekken_json
@@ -66,7 +66,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @cache
 def adapted(how: str, base: bpe.Tokenizer) -> Adapted:
     if how == "extended":
-        return trace_ids(base, extend(base, CORPUS, 9).tokenizer)
+        return Adapted.of(base, extend(base, CORPUS, 9).tokenizer)
     return shrink(base, CORPUS, 400) if how == "shrunk" else replace(base, CORPUS, 9)
 
 
@@ -140,7 +140,7 @@ def test_a_model_of_any_size_is_adapted_by_its_keys_alone(model: bytes, tmp_path
 
 def test_nothing_but_tensors_and_splits_goes_from_an_unchanged_tokenizer(model: bytes) -> None:
     tokenizer = loads({"small.gguf": model})
-    ((_, data),) = adapted_files(trace_ids(tokenizer, tokenizer), {"small.gguf": model}).items()
+    ((_, data),) = adapted_files(Adapted.of(tokenizer, tokenizer), {"small.gguf": model}).items()
     (_, old), (n_tensors, new) = key_places(model), key_places(data)
     assert n_tensors == 0
     assert [data[place.start : place.end] for place in new] == [

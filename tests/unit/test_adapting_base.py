@@ -11,7 +11,7 @@ import pytest
 import tokenizers
 
 import bpe_core as bpe
-from bpe_core.adapting import extend, shrink, trace_ids
+from bpe_core.adapting import Adapted, extend, shrink
 from bpe_core.formats import BaseFiles, adapted_files, dumps, loads, write_files
 from bpe_core.formats.gpt2_files import write_gpt2_files
 
@@ -51,7 +51,7 @@ def test_a_tokenizer_json_goes_before_the_two_files_beside_it(
     assert base.tokenizer == qwen_like
     assert base.files.keys() == {path.name for path in tmp_path.iterdir()}
     if how == "extend":
-        adapted = trace_ids(qwen_like, extend(qwen_like, CORPUS, 7).tokenizer)
+        adapted = Adapted.of(qwen_like, extend(qwen_like, CORPUS, 7).tokenizer)
     else:
         adapted = shrink(qwen_like, CORPUS, 280)
     files = adapted_files(adapted, base.files)
@@ -132,7 +132,7 @@ def test_a_zip_is_unpacked_and_written_as_its_folder(
         archive.writestr("mine/config.json", "{}")
         archive.writestr("other/added_tokens.json", "{}")
     base = BaseFiles.open(path)
-    adapted = trace_ids(qwen_like, extend(qwen_like, CORPUS, 7).tokenizer)
+    adapted = Adapted.of(qwen_like, extend(qwen_like, CORPUS, 7).tokenizer)
     assert adapted_files(adapted, base.files) == adapted_files(adapted, files)
 
 

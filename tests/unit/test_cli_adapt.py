@@ -14,7 +14,7 @@ import tokenizers
 from transformers import AutoTokenizer
 
 import bpe_core as bpe
-from bpe_core.adapting import Advice, advise_size
+from bpe_core.adapting import Advice
 from bpe_core.corpus import load_sample
 from bpe_core.formats import CATALOGUE, dumps, write_files
 from bpe_core.unicode import token_script
@@ -320,7 +320,7 @@ def test_as_many_tokens_are_advised_as_the_definition_says(worth: float) -> None
         end = min(start + 100, n)
         if (after[start] - after[end]) / after[0] * 100 / (end - start) >= worth:
             kept = end
-    found = advise_size(learned, after, worth)
+    found = Advice.of(learned, after, worth)
     assert (found.n_tokens, found.goes_on) == (kept, kept == n)
     assert kept == {0.0002: n, 0.004: found.n_tokens, 0.5: 0}[worth]
     uses = Counter(learned.truncated(kept).encode(text))
@@ -330,7 +330,7 @@ def test_as_many_tokens_are_advised_as_the_definition_says(worth: float) -> None
     assert (n < 330, found.ran_out, "try more" in found.sentence) == (True, True, False)
     for wrong in (0, 1, float("nan")):
         with pytest.raises(bpe.ConfigError, match="between 0 and 1"):
-            advise_size(learned, after, wrong)
+            Advice.of(learned, after, wrong)
 
 
 def test_the_command_says_how_many_tokens_are_worth_adding(text: Path, tmp_path: Path) -> None:

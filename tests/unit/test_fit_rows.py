@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 import bpe_core as bpe
-from bpe_core.adapting import Adapted, trace_ids
+from bpe_core.adapting import Adapted
 from bpe_core.cli import main
 from bpe_core.formats import TOKENIZER_FILES, dumps, row_files, write_files
 from bpe_core.models import Recipe, fitting, tensors
@@ -22,7 +22,7 @@ from bpe_core.types import Format
 
 TEXT = bpe.Corpus.from_text("hug hugs hugging the big bugs " * 20)
 BASE = bpe.train(["hug bug the rug " * 9], vocab_size=270).tokenizer
-EXTENDED = trace_ids(BASE, bpe.extend(BASE, TEXT, n_tokens=9).tokenizer)
+EXTENDED = Adapted.of(BASE, bpe.extend(BASE, TEXT, n_tokens=9).tokenizer)
 SHRUNK = bpe.shrink(BASE, TEXT, vocab_size=262)
 N_COLUMNS = 6
 INPUT, OUTPUT = "model.embed_tokens.weight", "lm_head.weight"

@@ -12,7 +12,7 @@ import tokenizers
 from hypothesis import given
 
 import bpe_core as bpe
-from bpe_core.adapting import Adapted, trace_ids
+from bpe_core.adapting import Adapted
 from bpe_core.corpus import count_pretokens, load_sample, stream_corpus
 from bpe_core.formats import adapted_files, dumps, loads
 from bpe_core.pretokenizers import NORMALIZERS, get_pretokenizer
@@ -95,7 +95,7 @@ def test_training_and_extending_learn_from_the_normal_form(form: str) -> None:
 def made_of(base: bpe.Tokenizer) -> dict[str, Adapted]:
     run = bpe.extend(base, TEXTS, n_tokens=20)
     return {
-        "extend": trace_ids(base, run.tokenizer),
+        "extend": Adapted.of(base, run.tokenizer),
         "shrink": bpe.shrink(base, TEXTS, vocab_size=base.vocab_size - 30),
         "replace": bpe.replace(base, TEXTS, n_tokens=9),
     }

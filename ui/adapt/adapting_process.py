@@ -21,12 +21,6 @@ from bpe_core.adapting import (
     RemovalOrder,
     Removals,
     add_characters,
-    count_after_new_tokens,
-    extend_to_size,
-    gain_by_kind,
-    removals_to_replace,
-    remove_leaves,
-    trace_ids,
 )
 from bpe_core.comparison import IntervalWords
 from bpe_core.corpus import Corpus, WordCounts, load_sample, samples
@@ -131,7 +125,7 @@ class Swapped:
         smaller = add_characters(smaller, map(str.encode, size.characters))
         merges = ((left, right, id) for left, right, id in size.merges.tolist())
         tokenizer = extended(smaller, merges, size.counts.tolist())
-        return trace_ids(self.base, tokenizer, old_ids, removed, size.terms)
+        return Adapted.of(self.base, tokenizer, old_ids, removed, size.terms)
 
 
 def general_titles() -> dict[str, str]:
@@ -232,7 +226,7 @@ def shrink_here(
     """Shrink the tokenizer in a folder, for the corpus there, as far as possible."""
     base = read_base(folder)
     training, held_out = _texts(folder, split, base)
-    removals = remove_leaves(
+    removals = Removals.of(
         base,
         training,
         held_out=held_out,
@@ -269,7 +263,7 @@ def replace_here(
     sizes = sizes_up_to(n_tokens)
     terms = [*removable.terms, *map(bytes.fromhex, removable.made_again)]
     of = n_tokens + sum(sizes)
-    removals = removals_to_replace(
+    removals = Removals.to_replace(
         base,
         training,
         n_tokens,
@@ -291,8 +285,7 @@ def replace_here(
     largest: Tokenizer | None = None
     # The largest first: a corpus with too few pairs is reported immediately.
     for n in reversed(sizes):
-        run = extend_to_size(
-            removals.at(base.vocab_size - n),
+        run = removals.at(base.vocab_size - n).extended_to_size(
             training,
             lambda progress, done=done: report(Progress(done + progress.merges_done, of)),
             terms=terms,
@@ -301,10 +294,10 @@ def replace_here(
         )
         largest = largest or run.tokenizer
         done += n
-        on_training = count_after_new_tokens(run, run.tokens_after, run.pretokens)
+        on_training = run.tokens_after_new()
         curve = on_training
         if held_out is not None:
-            curve = count_after_new_tokens(run, run.tokens_after_on(held_out), held_out)
+            curve = run.tokens_after_new(held_out)
         merges = [(merge.left, merge.right, merge.id) for merge in run.merges]
         added = () if run.continues is None else run.continues.characters
         tokens.insert(1, int(curve[-1]))
@@ -317,7 +310,7 @@ def replace_here(
             counts=np.array([merge.count or 0 for merge in run.merges], np.int64),
             saved=-np.diff(on_training),
             more=int(curve[0]) - tokens[0],
-            kinds=tuple(gain_by_kind(run, curve, n)),
+            kinds=tuple(KindGain.of(run, curve, n)),
             costs=tuple(map(term_to_dict, run.terms)),
         )
         found.insert(0, at_size)

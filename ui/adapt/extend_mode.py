@@ -7,7 +7,7 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.adapting import DEFAULT_COVERAGE, gain_by_kind, list_new_ids
+from bpe_core.adapting import DEFAULT_COVERAGE, KindGain
 from bpe_core.checks import times
 from bpe_core.comparison import embedding_rows
 from bpe_core.trainers import steps_to_draw
@@ -144,7 +144,7 @@ def _choose_size(base: shelf.Base, first: int) -> int | None:
 def draw_extending(stored: StoredRun, job: Training | None) -> None:
     """Draw the forms next to the job or its result, and the open run if it is an extended one."""
     is_live = job is not None and job.is_live
-    is_extended = stored.run.given_base is not None and bool(list_new_ids(stored.run))
+    is_extended = stored.run.given_base is not None and bool(stored.run.new_ids)
     if is_extended and not is_live:
         _lead_with_result(stored)
     forms, _, result = st.columns([24, 1, 16])
@@ -183,12 +183,12 @@ def _show_outcome(job: Training | None, stored: StoredRun) -> None:
 def _draw_run(stored: StoredRun) -> None:
     cut = _choose_cut(stored)
     if cut.kept:
-        gains = gain_by_kind(stored.run, cut.domain.tokens, cut.kept)
+        gains = KindGain.of(stored.run, cut.domain.tokens, cut.kept)
         draw_kind_gains(gains, cut.domain.title)
     _draw_costs(stored, cut)
     if stored.run.terms:
         st.divider()
-        n_characters = len(list_new_ids(stored.run)) - len(stored.run.merges)
+        n_characters = len(stored.run.new_ids) - len(stored.run.merges)
         draw_term_costs(
             stored.run.terms, stored.title, key="adapt_terms", n_characters=n_characters
         )
@@ -200,7 +200,7 @@ def _draw_run(stored: StoredRun) -> None:
 
 def _lead_with_result(stored: StoredRun) -> None:
     """Draw the sentence on what the open run gains over its base."""
-    base, n = base_name(stored), len(list_new_ids(stored.run))
+    base, n = base_name(stored), len(stored.run.new_ids)
     domain, general = domain_gain(stored), general_gain(stored.id, usual_general(stored.title))
     sure = how_sure(stored)
     tokens = counted(n, "new token")
@@ -257,7 +257,7 @@ def _show_result(stored: StoredRun) -> None:
             st.warning(f"{stored.not_kept} Download the tokenizer now: it will be lost.")
         if run.merges:
             st.page_link("pages/merge_loop.py", label="Watch the new merges, one by one →")
-        if list_new_ids(run):
+        if run.new_ids:
             st.page_link("pages/compare.py", label="Compare it with its base →")
 
 
@@ -271,7 +271,7 @@ def _sentence(stored: StoredRun) -> str:
         "cancelled": " It was cancelled.",
     }[run.stop_reason]
     last = f" The last pair occurred {times(run.merges[-1].count or 0)}." if n else ""
-    added = len(list_new_ids(run)) - n
+    added = len(run.new_ids) - n
     characters = f"{counted(added, 'new character')} and " if added else ""
     return f"{characters}{counted(n, 'merge')} after those of the base.{why}{last}"
 
@@ -293,7 +293,7 @@ class Cut:
 
 def _choose_cut(stored: StoredRun) -> Cut:
     """Draw the slider, its figures and the curves; return the cut."""
-    n = len(list_new_ids(stored.run))
+    n = len(stored.run.new_ids)
     key = f"tokens_kept_{stored.id}"
     kept = workspace.start_widget(key, workspace.query_int("merges", n, n))
     workspace.set_query(merges=kept if kept != n else None)
@@ -332,7 +332,7 @@ def _choose_cut(stored: StoredRun) -> Cut:
 
 def _draw_costs(stored: StoredRun, cut: Cut) -> None:
     """Draw what the cut costs and saves, next to the base and the whole run."""
-    n = len(list_new_ids(stored.run))
+    n = len(stored.run.new_ids)
     steps = (0, cut.kept, n)
     draw_gain_costs(
         [base_name(stored), f"With {cut.kept:,} more", f"With all {n:,}"],

@@ -15,7 +15,6 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.adapting import list_new_ids
 from bpe_core.comparison import Terms
 from bpe_core.trainers import TermCost
 from ui.adapt.result_parts import base_name, training_tokens
@@ -345,7 +344,7 @@ def list_new_tokens(stored: StoredRun, kept: int) -> NewTokens:
     return NewTokens(
         stored.title,
         base_name(stored),
-        list_new_ids(run)[:kept],
+        run.new_ids[:kept],
         vocab,
         run.new_tokens,
         vocab,

@@ -17,16 +17,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from bpe_core.adapting import (
-    WORTH,
-    Adapted,
-    Advice,
-    KindGain,
-    advise_size,
-    count_after_new_tokens,
-    cut_after,
-    trace_ids,
-)
+from bpe_core.adapting import Adapted, Advice, KindGain
 from bpe_core.comparison import IntervalWords, Usage
 from bpe_core.corpus import Corpus, load_sample
 from bpe_core.errors import BpeError
@@ -148,17 +139,22 @@ def _domain_gain(run_id: str, _stored: StoredRun) -> Gain:
     run, held_out = _stored.run, _stored.held_out
     title, tokens = judged(_stored.held_out_tokens_after, run.tokens_after)
     if title == HELD_OUT:
-        tokens = count_after_new_tokens(run, tokens, held_out)
+        tokens = run.tokens_after_new(held_out, tokens)
         return Gain(title, held_out.n_bytes, read_only(tokens))
     return Gain(title, run.corpus_bytes, training_tokens(run))
 
 
 def training_tokens(run: TrainingRun) -> NDArray[np.int64]:
     """Return int64[n + 1], read-only: the tokens of the training text after each new token."""
-    return read_only(count_after_new_tokens(run, run.tokens_after, run.pretokens))
+    return read_only(run.tokens_after_new())
 
 
-_WORTH: Final[Mapping[str, float]] = {"0.05%": 0.0005, "0.1%": WORTH, "0.5%": 0.005, "1%": 0.01}
+_WORTH: Final[Mapping[str, float]] = {
+    "0.05%": 0.0005,
+    "0.1%": Advice.WORTH,
+    "0.5%": 0.005,
+    "1%": 0.01,
+}
 
 
 def draw_advice(stored: StoredRun) -> None:
@@ -178,7 +174,7 @@ def draw_advice(stored: StoredRun) -> None:
 
 @cached(spinner="Counting uses")
 def _advice(run_id: str, worth: float, _run: TrainingRun, _gain: Gain) -> Advice:
-    return advise_size(_run, _gain.tokens, worth)
+    return Advice.of(_run, _gain.tokens, worth)
 
 
 def how_sure(stored: StoredRun) -> IntervalWords:
@@ -216,7 +212,7 @@ def own_gain(run_id: str, sha256: str, _corpus: Corpus) -> Gain:
 
 def _measured(run_id: str, title: str, corpus: Corpus) -> Gain:
     run = load_run(run_id).run
-    tokens = count_after_new_tokens(run, run.tokens_after_on(corpus), corpus)
+    tokens = run.tokens_after_new(corpus)
     return Gain(title, corpus.n_bytes, read_only(tokens))
 
 
@@ -497,12 +493,14 @@ def offer_files(stored: StoredRun, kept: int) -> None:
     if base is None or stored.base is None:
         return
     run = stored.run
-    offered = Offered(f"{stored.id} {kept}", base, lambda: trace_ids(base, cut_after(run, kept)))
+    offered = Offered(
+        f"{stored.id} {kept}", base, lambda: Adapted.of(base, run.with_new_tokens(kept))
+    )
     offer_adapted(offered, stored.base, base_name(stored), stored.title, key="adapt_files")
     others = st.expander("Other formats", key=OTHER_FORMATS, on_change="rerun")
     if others.open:
         with others:
-            offer_downloads(cut_after(run, kept), stored, key="adapt")
+            offer_downloads(run.with_new_tokens(kept), stored, key="adapt")
 
 
 def offer_adapted(offered: Offered, base: BaseName, name: str, title: str, *, key: str) -> None:

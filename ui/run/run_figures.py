@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.adapting import list_new_ids
 from bpe_core.comparison import embedding_rows
 from bpe_core.trainers import PairCount, PairLife, PairLives, PairPicture, RunCurves, TrainingRun
 from bpe_core.types import Pair
@@ -141,4 +140,4 @@ def rows_of_cuts(run: TrainingRun) -> NDArray[np.int64]:
     """
     # Cutting the tokenizer instead would build it: 0.15 s for GPT-2's vocabulary.
     base = run.truncated(0) if run.given_base is None else run.given_base
-    return np.maximum.accumulate([embedding_rows(base), *(id + 1 for id in list_new_ids(run))])
+    return np.maximum.accumulate([embedding_rows(base), *(id + 1 for id in run.new_ids)])

@@ -26,7 +26,7 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.adapting import NO_OLD_ID, Adapted, extendable
+from bpe_core.adapting import Adapted, extendable
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats import gpt2_files, huggingface, native, tiktoken_file
 from bpe_core.formats.across_words import reads_as
@@ -166,9 +166,8 @@ class BaseFiles:
 
         Raises what `adapted_files` and `dumps` raise.
 
-        >>> from bpe_core.adapting import trace_ids
         >>> base = BaseFiles.open("gpt2")
-        >>> list(base.rewritten(trace_ids(base.tokenizer, base.tokenizer), "native"))
+        >>> list(base.rewritten(Adapted.of(base.tokenizer, base.tokenizer), "native"))
         ['tokenizer.bpe.json']
         """
         format = self.format_for(wanted)
@@ -302,7 +301,7 @@ def parts_table(adapted: Adapted) -> NDArray[np.int32]:
     (300, 1)
     """
     longest = max(map(len, adapted.parts.values()), default=1)
-    table = np.full((len(adapted.old_ids), longest), NO_OLD_ID, np.int32)
+    table = np.full((len(adapted.old_ids), longest), Adapted.NO_OLD_ID, np.int32)
     table[:, 0] = adapted.old_ids
     for id, parts in adapted.parts.items():
         table[id, : len(parts)] = parts
@@ -399,7 +398,7 @@ def model_file(
         data,
         [
             Piece(token_text(tokenizer, id), scores[id], NORMAL)
-            if old == NO_OLD_ID or old in again
+            if old == Adapted.NO_OLD_ID or old in again
             else old
             for id, old in enumerate(old_ids)
         ],
@@ -430,7 +429,7 @@ def tekken_json(adapted: Adapted, data: bytes, name: str) -> bytes:
     old_ids = adapted.old_ids
     described["vocab"] = [
         _new_entry(id - n_special, tokenizer.vocab[id])
-        if old_ids[id] == NO_OLD_ID
+        if old_ids[id] == Adapted.NO_OLD_ID
         else {**listed[int(old_ids[id]) - n_special], "rank": id - n_special}
         for id in ids
     ]

@@ -15,7 +15,7 @@ from typing import Final, cast
 
 import numpy as np
 
-from bpe_core.adapting import NO_OLD_ID, Adapted
+from bpe_core.adapting import Adapted
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.formats.gguf.gguf_header import (
     ARRAY,
@@ -35,7 +35,11 @@ from bpe_core.unicode import META, to_printable
 
 def _new_ids(adapted: Adapted) -> dict[int, int]:
     """Return the new id of each of the base's ids that are left."""
-    return {int(old): new for new, old in enumerate(adapted.old_ids.tolist()) if old != NO_OLD_ID}
+    return {
+        int(old): new
+        for new, old in enumerate(adapted.old_ids.tolist())
+        if old != Adapted.NO_OLD_ID
+    }
 
 
 def renumbered(adapted: Adapted, what: str) -> Callable[[int], int]:
@@ -120,9 +124,8 @@ def continue_scores(adapted: Adapted, scores: Sequence[float]) -> list[float]:
     SentencePiece numbers merges. Of very low scores it is the next number that float32 has.
 
     >>> import bpe_core as bpe
-    >>> from bpe_core.adapting import trace_ids
     >>> run = bpe.extend(bpe.gpt2(), bpe.Corpus.from_text("hugging hugging"), n_tokens=2)
-    >>> adapted = trace_ids(bpe.gpt2(), run.tokenizer)
+    >>> adapted = Adapted.of(bpe.gpt2(), run.tokenizer)
     >>> [continue_scores(adapted, [lowest] * 50_257)[-2:] for lowest in (0.0, -1e9)]
     [[-1.0, -2.0], [-1000000064.0, -1000000128.0]]
     """
@@ -131,7 +134,7 @@ def continue_scores(adapted: Adapted, scores: Sequence[float]) -> list[float]:
     continued: list[float] = []
     old_ids: list[int] = adapted.old_ids.tolist()
     for old in old_ids:
-        if old != NO_OLD_ID and old not in made_again:
+        if old != Adapted.NO_OLD_ID and old not in made_again:
             continued.append(scores[old])
             continue
         below = float(np.nextafter(np.float32(lowest), np.float32(-np.inf)))
@@ -263,7 +266,7 @@ def _vocabulary(
     tokenizer, tokens = adapted.tokenizer, listed["tokens"]
     old_ids: list[int] = adapted.old_ids.tolist()
     again = set(adapted.removed)
-    is_new = [old == NO_OLD_ID or old in again for old in old_ids]
+    is_new = [old == Adapted.NO_OLD_ID or old in again for old in old_ids]
     missing = next(
         (id for id, old in enumerate(old_ids) if old < 0 and id not in tokenizer.vocab), None
     )
@@ -274,7 +277,7 @@ def _vocabulary(
         )
     found: dict[str, _Values] = {
         "tokens": [
-            token_text(tokenizer, id) if old == NO_OLD_ID else tokens[old]
+            token_text(tokenizer, id) if old == Adapted.NO_OLD_ID else tokens[old]
             for id, old in enumerate(old_ids)
         ]
     }
