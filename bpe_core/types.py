@@ -9,6 +9,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     ClassVar,
+    Final,
     Literal,
     Self,
     TypedDict,
@@ -30,8 +31,17 @@ Alphabet = Literal["bytes", "seen", "characters", "full"]
 TieBreak = Literal["smallest-pair", "first-seen"]
 StopReason = Literal["vocab-size", "no-pairs", "min-frequency", "cancelled"]
 Format = Literal[
-    "huggingface", "transformers", "gpt2", "tiktoken", "gguf", "sentencepiece", "native"
+    "native", "huggingface", "transformers", "gpt2", "tiktoken", "gguf", "sentencepiece"
 ]
+ENDINGS: Final[dict[Format, str]] = {
+    "tiktoken": ".tiktoken",
+    "sentencepiece": ".model",
+    "gguf": ".gguf",
+    "native": ".bpe.json",
+    "huggingface": ".json",
+}
+"""How the name of a file says its format; the first that fits counts. A folder's file begins with
+tokenizer."""
 Pair = tuple[int, int]
 Number = TypeVar("Number", bound="np.generic")
 

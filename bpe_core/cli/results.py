@@ -17,6 +17,7 @@ import click
 from bpe_core.checks import counted
 from bpe_core.cli.outputs import check_output, is_replaceable, write_output
 from bpe_core.corpus import HELD_OUT_ENDING
+from bpe_core.types import ENDINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,8 +34,6 @@ _STOP_REASONS: Final = {
     "min-frequency": "no pair is frequent enough",
     "cancelled": "it was cancelled",
 }
-
-_ENDINGS = (".bpe.json", ".json", ".tiktoken", ".model", ".gguf")
 
 
 def report_run(run: TrainingRun, held_out: Corpus | None) -> int | None:
@@ -165,7 +164,7 @@ def held_out_place(out: str) -> Path:
     path = Path(out)
     if path.name in ("", ".."):
         return path / HELD_OUT_ENDING.removeprefix(".")
-    ending = next((each for each in _ENDINGS if path.name.endswith(each)), "")
+    ending = next((each for each in ENDINGS.values() if path.name.endswith(each)), "")
     return path.with_name(f"{path.name.removesuffix(ending)}{HELD_OUT_ENDING}")
 
 

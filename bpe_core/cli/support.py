@@ -10,7 +10,7 @@ from dataclasses import fields
 from functools import wraps
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 
 import click
 
@@ -33,11 +33,12 @@ from bpe_core.errors import (
     TokenizationError,
     explain,
 )
+from bpe_core.types import Format
 
 if TYPE_CHECKING:
     from bpe_core.tokenizer import Encoder, Tokenizer
 
-FORMATS = ("native", "huggingface", "transformers", "gpt2", "tiktoken", "gguf", "sentencepiece")
+FORMATS = get_args(Format)
 BASES = ("bytes", "characters")
 ALPHABETS = ("full", "seen")
 TIE_BREAKS = ("smallest-pair", "first-seen")

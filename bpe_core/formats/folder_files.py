@@ -22,7 +22,7 @@ from bpe_core.errors import BpeError, ConfigError, FormatError, MissingFileError
 from bpe_core.files import ARCHIVE_DAMAGE
 from bpe_core.formats.gguf.gguf_header import looks_like_gguf, mapped, without_tensors
 from bpe_core.formats.published.hub_names import PAIR, SIDECARS, TEMPLATES, HubName, is_sidecar
-from bpe_core.types import Format
+from bpe_core.types import ENDINGS, Format
 
 if TYPE_CHECKING:
     from bpe_core.corpus import TrainedOn
@@ -45,14 +45,6 @@ _SETS: Final = (
 )
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 DEFAULT: Final[Format] = "huggingface"
-# The first ending that fits counts.
-_ENDINGS: Final[Mapping[str, Format]] = {
-    ".tiktoken": "tiktoken",
-    ".model": "sentencepiece",
-    ".gguf": "gguf",
-    ".bpe.json": "native",
-    ".json": "huggingface",
-}
 TOKENIZER_FILES: Final = tuple(name for names in _SETS for name in names)
 """The names of files that are read as a folder's tokenizer."""
 MAX_BYTES: Final = 128_000_000
@@ -85,7 +77,7 @@ def choose_files(names: Sequence[str], where: str) -> list[str]:
         if len(missing) == 1:
             (found,) = set(pair) - set(missing)
             raise FormatError(f"{where} has {found} but not {missing[0]}. Add it.")
-    for ending in _ENDINGS:
+    for ending in ENDINGS.values():
         found = [name for name in names if name.endswith(ending) and not _is_beside(name)]
         if len(found) > 1:
             raise FormatError(f"{where} has several {ending} files. Choose one tokenizer.")
@@ -294,7 +286,7 @@ def format_by_name(path: str | os.PathLike[str]) -> Format | None:
     if is_folder(path):
         return "transformers"
     name = Path(path).name.lower()
-    return next((format for end, format in _ENDINGS.items() if name.endswith(end)), None)
+    return next((format for format, end in ENDINGS.items() if name.endswith(end)), None)
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:

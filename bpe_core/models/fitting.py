@@ -75,6 +75,7 @@ from bpe_core.models.tensors import (
     read_json,
     reading,
 )
+from bpe_core.types import ENDINGS
 
 N_ATOMS: Final = 64
 _MAX_BYTES: Final = 256_000_000
@@ -162,16 +163,9 @@ def pursue(
 
 Recipe = Literal["mean", "calibrated", "last", "omp"]
 _NOT_COPIED: Final = (".bin", ".pt", ".pth", ".gguf", ".h5", ".msgpack", ".onnx")
-_OF_BASE: Final = (*TOKENIZER_FILES, ADDED_TOKENS, ".model", ".tiktoken", ".training.json")
+_VOCABULARIES: Final = (ENDINGS["sentencepiece"], ENDINGS["tiktoken"])
+_OF_BASE: Final = (*TOKENIZER_FILES, ADDED_TOKENS, *_VOCABULARIES, ".training.json")
 """How the names of the base's tokenizer files end."""
-_STANDARD: Final = {
-    "huggingface": "tokenizer.json",
-    "native": "tokenizer.bpe.json",
-    "tiktoken": "tokenizer.tiktoken",
-    "gguf": "tokenizer.gguf",
-    "sentencepiece": "tokenizer.model",
-}
-"""The names under which a folder's tokenizer is found next to other files."""
 _GENERATION, _TOKENIZER_CONFIG = "generation_config.json", "tokenizer_config.json"
 _ID_KEYS: Final = ("token_id", "token_ids", "token_index")
 _ID_LISTS: Final = ("suppress_tokens", "begin_suppress_tokens", "bad_words_ids")
@@ -675,7 +669,8 @@ def _write_rest(
         skipped = path.suffix in (SUFFIX, *_NOT_COPIED) or path.name in (CONFIG, INDEX)
         if path.is_file() and (path.name in own or not skipped):
             is_other = path.name in own and path.name not in TOKENIZER_FILES
-            name = _STANDARD[format_by_name(path) or "huggingface"] if is_other else path.name
+            ending = ENDINGS[format_by_name(path) or "huggingface"]
+            name = f"tokenizer{ending}" if is_other else path.name
             shutil.copyfile(path, target / name)
     for name, content in settings.items():
         text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"

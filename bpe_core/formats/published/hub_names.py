@@ -14,6 +14,7 @@ from typing import Final
 
 from bpe_core.errors import ConfigError
 from bpe_core.extras import needs_extra
+from bpe_core.types import ENDINGS
 
 _PREFIX: Final = "hf:"
 _PART: Final = r"[A-Za-z0-9](?:[A-Za-z0-9_]|[.-](?![.-])){0,95}(?<![.-])"
@@ -31,7 +32,7 @@ TEMPLATES: Final = "additional_chat_templates/"
 """The folder of a model's further chat templates, each in a file with its name."""
 PAIR: Final = ("vocab.json", "merges.txt")
 """GPT-2's vocabulary and its merges, by the names in use on the hub."""
-_ENDINGS: Final = (".model", ".tiktoken")
+_ENDINGS: Final = (ENDINGS["sentencepiece"], ENDINGS["tiktoken"])
 
 
 @dataclass(frozen=True, slots=True)
