@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from bpe_core.chat import ChatTemplate
 from bpe_core.checks import check_choice, check_whole, describe, is_a, is_whole
-from bpe_core.corpus import DecodingErrors, Location, Note, group_notes
+from bpe_core.corpus import DecodingErrors, Location, Note, NoteGroup
 from bpe_core.errors import ConfigError, CorpusError, EmptyCorpusError, FormatError
 from bpe_core.files import ARRAY_DAMAGE
 from bpe_core.formats import dumps, special_roles
@@ -497,7 +497,7 @@ def _name_tokenizer(path: str) -> str:
 def _notes(divided: DividedSources, encoded: Sequence[Record]) -> list[str]:
     notes = [*divided.notes, *(Note(*note) for record in encoded for note in record["notes"])]
     columns = [f"{name}: took the column {column!r}." for name, column in divided.columns]
-    return [*columns, *(group.sentence for group in group_notes(notes))]
+    return [*columns, *(group.sentence for group in NoteGroup.of(notes))]
 
 
 def _totals(written: Sequence[Record]) -> dict[str, Totals]:

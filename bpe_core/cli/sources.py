@@ -166,7 +166,7 @@ class Stretches:
 
         Without --work, finished parts are kept in `work` until the end.
         """
-        from bpe_core.corpus import group_notes
+        from bpe_core.corpus import NoteGroup
         from bpe_scale import WorkFolder, count_files
 
         work = work or f"{out}.work"
@@ -194,7 +194,7 @@ class Stretches:
             WorkFolder(work).clear()
         if self.text_column is None:
             _report_columns(found.columns)
-        for group in group_notes(found.notes):
+        for group in NoteGroup.of(found.notes):
             click.echo(printable(group.sentence), err=True)
         if found.n_replaced:
             click.echo(

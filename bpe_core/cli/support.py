@@ -478,8 +478,8 @@ def fetch_missing(name: str) -> None:
 
 
 def _is_missing(name: str) -> bool:
-    from bpe_core.formats import HubName, Published, find_published
+    from bpe_core.formats import HubName, Published
 
     if HubName.fits(name):
         return HubName.parse(name).cached() is None
-    return find_published(name) is not None and Published.named(name).state == "missing"
+    return Published.known_name(name) is not None and Published.named(name).state == "missing"

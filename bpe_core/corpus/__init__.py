@@ -84,7 +84,7 @@ if TYPE_CHECKING:
         check_by,
         check_split_by,
     )
-    from bpe_core.corpus.notes import Note, NoteGroup, group_notes, listed
+    from bpe_core.corpus.notes import Note, NoteGroup, listed
     from bpe_core.corpus.parquet import damage_named, is_counts, open_parquet_file
     from bpe_core.corpus.read import HELD_OUT_MARK, held_out_lines, read_corpus, stream_corpus
     from bpe_core.corpus.readers import (

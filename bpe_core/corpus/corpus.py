@@ -39,7 +39,7 @@ from bpe_core.corpus.composition import (
 from bpe_core.corpus.copies import copied
 from bpe_core.corpus.filed_texts import CutTexts, FiledTexts, FileTexts
 from bpe_core.corpus.held_out import HeldOut, Split, check_by, held_out_words, hold_out
-from bpe_core.corpus.notes import Note, group_notes
+from bpe_core.corpus.notes import Note, NoteGroup
 from bpe_core.corpus.word_counts import (
     MAX_SUM,
     CountsSummary,
@@ -636,7 +636,7 @@ class Corpus(Immutable):
         >>> Corpus.from_text("hug").notes
         ()
         """
-        return tuple(group.sentence for group in group_notes(self.file_notes))
+        return tuple(group.sentence for group in NoteGroup.of(self.file_notes))
 
     def count(self, pretokenizer: str = "gpt2") -> WordCounts:
         """Count its words, as `count_words` does and raising what that raises.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, Self
 
 NoteKind = Literal[
     "unreadable",
@@ -72,22 +72,22 @@ class NoteGroup(NamedTuple):
     is_warning: bool
     """True if text was skipped or guessed; False for a choice and for what holds no text."""
 
+    @classmethod
+    def of(cls, notes: Iterable[Note]) -> tuple[Self, ...]:
+        """Group notes by kind, the most serious first; a single note is its own sentence.
 
-def group_notes(notes: Iterable[Note]) -> tuple[NoteGroup, ...]:
-    """Group notes by kind, the most serious first; a single note is its own sentence.
-
-    >>> notes = [Note("empty", f"{name}.txt", f"{name}.txt is empty.") for name in "abcde"]
-    >>> [group.sentence for group in group_notes(notes)]
-    ['5 empty files were skipped: a.txt, b.txt, c.txt and 2 more.']
-    """
-    by_kind: dict[NoteKind, list[Note]] = {}
-    for note in notes:
-        by_kind.setdefault(note.kind, []).append(note)
-    return tuple(
-        NoteGroup(_sentence(kind, by_kind[kind]), tuple(by_kind[kind]), kind in _WARNINGS)
-        for kind in _PHRASES
-        if kind in by_kind
-    )
+        >>> notes = [Note("empty", f"{name}.txt", f"{name}.txt is empty.") for name in "abcde"]
+        >>> [group.sentence for group in NoteGroup.of(notes)]
+        ['5 empty files were skipped: a.txt, b.txt, c.txt and 2 more.']
+        """
+        by_kind: dict[NoteKind, list[Note]] = {}
+        for note in notes:
+            by_kind.setdefault(note.kind, []).append(note)
+        return tuple(
+            cls(_sentence(kind, by_kind[kind]), tuple(by_kind[kind]), kind in _WARNINGS)
+            for kind in _PHRASES
+            if kind in by_kind
+        )
 
 
 def listed(names: Sequence[str], most: int = _MAX_NAMES) -> str:

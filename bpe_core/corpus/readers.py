@@ -41,7 +41,7 @@ from bpe_core.corpus.file_kinds import (
     other_kind,
     unpacked_name,
 )
-from bpe_core.corpus.notes import Note, NoteKind, group_notes, listed
+from bpe_core.corpus.notes import Note, NoteGroup, NoteKind, listed
 from bpe_core.corpus.rows import OnPart, Record, RowReader
 from bpe_core.corpus.text_decoding import (
     DecodingErrors,
@@ -393,7 +393,7 @@ def reasons(failures: Sequence[tuple[str, CorpusError]]) -> str:
     """Return why files could not be read, grouped if there are many."""
     if len(failures) <= _MAX_REASONS:
         return " ".join(str(error) for _, error in failures)
-    groups = group_notes(skipped(name, error) for name, error in failures)
+    groups = NoteGroup.of(skipped(name, error) for name, error in failures)
     return " ".join(group.sentence for group in groups)
 
 

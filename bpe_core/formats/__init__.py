@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     )
     from bpe_core.formats.native import tokenizer_from_dict, tokenizer_to_dict
     from bpe_core.formats.opening.engines import build_tokenizer, choose_engine, run_by_library
-    from bpe_core.formats.opening.open_encoder import named_after_hub, open_encoder, open_plainest
+    from bpe_core.formats.opening.open_encoder import open_encoder, open_plainest
     from bpe_core.formats.opening.opening import open_untrusted, read_description
     from bpe_core.formats.patterns import cuts_by_steps, pre_tokenizer_part
     from bpe_core.formats.published.catalogue import (
@@ -105,8 +105,6 @@ if TYPE_CHECKING:
         VARIABLE,
         Package,
         Published,
-        find_published,
-        listed_name,
     )
     from bpe_core.formats.published.fetching import (
         download,

@@ -32,7 +32,7 @@ from bpe_core.formats.folder_files import (
     read_files_at,
 )
 from bpe_core.formats.gguf import gguf_vocabulary
-from bpe_core.formats.published.catalogue import find_published
+from bpe_core.formats.published.catalogue import Published
 from bpe_core.formats.published.hub_names import TEMPLATES
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers import TrainingRun
@@ -257,7 +257,7 @@ def _missing(path: str | os.PathLike[str]) -> str:
     """Return what to do about a path that does not exist; it may be a tokenizer's name."""
     if (name := os.fspath(path)) == "gpt2":
         return "load reads files, and there is none called 'gpt2'. Call bpe_core.gpt2() instead."
-    if find_published(name) is not None:
+    if Published.known_name(name) is not None:
         return (
             f"load reads files, and there is none called {name!r}. Call "
             f"bpe_core.open_encoder({name!r}) instead."

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         SOURCES,
         RowFigures,
         Undertrained,
-        read_figures,
         undertrained,
     )
 else:

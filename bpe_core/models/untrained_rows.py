@@ -24,7 +24,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,50 +205,50 @@ class RowFigures:
     bigrams: Mapping[int, str]
     """For candidates that cut characters: a text that encodes to the token and one more."""
 
+    @classmethod
+    def read(cls, data: bytes, vocab: Mapping[int, bytes]) -> Self:
+        """Read the file that `bpe undertrained --csv` wrote for the model of a tokenizer.
 
-def read_figures(data: bytes, vocab: Mapping[int, bytes]) -> RowFigures:
-    """Read the file that `bpe undertrained --csv` wrote for the model of a tokenizer.
+        Raises `FormatError` for another file, and for one of a model with other tokens.
 
-    Raises `FormatError` for another file, and for one of a model with other tokens.
-
-    >>> data = b"id,bytes,kind,candidate,input_norm,bigram\\n0,61,token,True,0.5,\\n"
-    >>> read_figures(data, {0: b"a"}).candidates
-    (0,)
-    """
-    norms: dict[int, float] = {}
-    kinds: dict[int, str] = {}
-    bigrams: dict[int, str] = {}
-    n_other = 0
-    try:
-        for row in csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")):
-            id, norm = int(row["id"]), float(row["input_norm"])
-            if not row["bytes"]:
-                continue  # a row that no token has
-            n_other += vocab.get(id) != bytes.fromhex(row["bytes"])
-            norms[id] = norm
-            if row["candidate"] == "True":
-                kinds[id] = row["kind"]
-                if row["bigram"]:
-                    bigrams[id] = row["bigram"]
-    except (ValueError, KeyError, TypeError, AttributeError, csv.Error):
-        raise FormatError(
-            "This is not a file that bpe undertrained --csv wrote. Write one, and open it here."
-        ) from None
-    if not norms:
-        raise FormatError("This file has no rows. Write it again with bpe undertrained --csv.")
-    if n_other:
-        raise FormatError(
-            f"{n_other:,} of its {len(norms):,} tokens are not those of this tokenizer. Choose the "
-            "tokenizer of the model that the file is of."
+        >>> data = b"id,bytes,kind,candidate,input_norm,bigram\\n0,61,token,True,0.5,\\n"
+        >>> RowFigures.read(data, {0: b"a"}).candidates
+        (0,)
+        """
+        norms: dict[int, float] = {}
+        kinds: dict[int, str] = {}
+        bigrams: dict[int, str] = {}
+        n_other = 0
+        try:
+            for row in csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")):
+                id, norm = int(row["id"]), float(row["input_norm"])
+                if not row["bytes"]:
+                    continue  # a row that no token has
+                n_other += vocab.get(id) != bytes.fromhex(row["bytes"])
+                norms[id] = norm
+                if row["candidate"] == "True":
+                    kinds[id] = row["kind"]
+                    if row["bigram"]:
+                        bigrams[id] = row["bigram"]
+        except (ValueError, KeyError, TypeError, AttributeError, csv.Error):
+            raise FormatError(
+                "This is not a file that bpe undertrained --csv wrote. Write one, and open it here."
+            ) from None
+        if not norms:
+            raise FormatError("This file has no rows. Write it again with bpe undertrained --csv.")
+        if n_other:
+            raise FormatError(
+                f"{n_other:,} of its {len(norms):,} tokens are not those of this tokenizer. Choose "
+                "the tokenizer of the model that the file is of."
+            )
+        ids = np.array(sorted(norms), np.int64)
+        return cls(
+            ids,
+            read_only(np.array([norms[id] for id in ids.tolist()])),
+            tuple(sorted(kinds, key=lambda id: (norms[id], id))),
+            kinds,
+            bigrams,
         )
-    ids = np.array(sorted(norms), np.int64)
-    return RowFigures(
-        ids,
-        read_only(np.array([norms[id] for id in ids.tolist()])),
-        tuple(sorted(kinds, key=lambda id: (norms[id], id))),
-        kinds,
-        bigrams,
-    )
 
 
 def undertrained(

@@ -72,7 +72,6 @@ if TYPE_CHECKING:
         check_config,
         continue_run,
         count,
-        largest_vocab_size,
         train,
     )
 else:

@@ -13,7 +13,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from importlib import import_module
 from numbers import Real
-from typing import Final, Unpack, cast
+from typing import Final, Self, Unpack, cast
 
 import numpy as np
 
@@ -711,47 +711,48 @@ class LargestSize:
     is_exact: bool
     """False if the largest size may be smaller; it is never larger."""
 
+    @classmethod
+    def of(
+        cls,
+        pretokens: PretokenCounts,
+        config: TrainingConfig,
+        symbols: Iterable[bytes] = (),
+        *,
+        max_slots: int | None = None,
+    ) -> Self:
+        """Return the largest vocabulary that training on pre-tokens reaches, or a bound on it.
 
-def largest_vocab_size(
-    pretokens: PretokenCounts,
-    config: TrainingConfig,
-    symbols: Iterable[bytes] = (),
-    *,
-    max_slots: int | None = None,
-) -> LargestSize:
-    """Return the largest vocabulary that training on these pre-tokens reaches, or a bound on it.
+        `config.vocab_size` is ignored. `symbols` are the base symbols that occur in the corpus, as
+        for training; they are not needed if the alphabet is all 256 bytes, or with byte fallback.
+        If the distinct pre-tokens have at most `max_slots` symbols, the size is exact, because
+        training is tried to the end; None chooses a limit that takes less than a second. Beyond it,
+        the size is a bound: each merge shortens at least one distinct pre-token by at least one
+        symbol, and saves at least half as many tokens of the corpus as its pair has occurrences.
 
-    `config.vocab_size` is ignored. `symbols` are the base symbols that occur in the corpus, as for
-    training; they are not needed if the alphabet is all 256 bytes, or with byte fallback. If the
-    distinct pre-tokens have at most `max_slots` symbols, the size is exact, because training is
-    tried to the end; None chooses a limit that takes less than a second. Beyond it, the size is a
-    bound: each merge shortens at least one distinct pre-token by at least one symbol, and saves at
-    least half as many tokens of the corpus as its pair has occurrences.
+        Raises CorpusError as `Layout.of_symbols` does.
 
-    Raises CorpusError as `Layout.of_symbols` does.
-
-    >>> words = PretokenCounts((b"hug", b"hugs"), np.array([3, 1]))
-    >>> config = TrainingConfig(special_tokens=())
-    >>> largest_vocab_size(words, config)
-    LargestSize(size=259, is_exact=True)
-    >>> largest_vocab_size(words, config, max_slots=0)
-    LargestSize(size=261, is_exact=False)
-    """
-    config = replace(config, vocab_size=_NO_LIMIT)
-    if isinstance(config.alphabet, Characters):
-        pretokens, symbols = choose_characters(pretokens, config.alphabet.coverage)
-    vocabulary = GrowingVocabulary(config, symbols)
-    layout = Layout.of_symbols(
-        pretokens, config.base, vocabulary.base_ids, vocabulary.end_of_word_id
-    )
-    n_initial = len(vocabulary)
-    if max_slots is None:
-        is_quick = use_kernels(layout.n_text_bytes)
-        max_slots = MAX_SLOTS_TRAINED if is_quick else MAX_SLOTS_IN_PYTHON
-    if layout.ids.size > max_slots:
-        return LargestSize(n_initial + _most_merges(layout, config.min_frequency), is_exact=False)
-    learn_merges(layout, vocabulary, config, lambda done, saved, count: False)
-    return LargestSize(len(vocabulary), is_exact=True)
+        >>> words = PretokenCounts((b"hug", b"hugs"), np.array([3, 1]))
+        >>> config = TrainingConfig(special_tokens=())
+        >>> LargestSize.of(words, config)
+        LargestSize(size=259, is_exact=True)
+        >>> LargestSize.of(words, config, max_slots=0)
+        LargestSize(size=261, is_exact=False)
+        """
+        config = replace(config, vocab_size=_NO_LIMIT)
+        if isinstance(config.alphabet, Characters):
+            pretokens, symbols = choose_characters(pretokens, config.alphabet.coverage)
+        vocabulary = GrowingVocabulary(config, symbols)
+        layout = Layout.of_symbols(
+            pretokens, config.base, vocabulary.base_ids, vocabulary.end_of_word_id
+        )
+        n_initial = len(vocabulary)
+        if max_slots is None:
+            is_quick = use_kernels(layout.n_text_bytes)
+            max_slots = MAX_SLOTS_TRAINED if is_quick else MAX_SLOTS_IN_PYTHON
+        if layout.ids.size > max_slots:
+            return cls(n_initial + _most_merges(layout, config.min_frequency), is_exact=False)
+        learn_merges(layout, vocabulary, config, lambda done, saved, count: False)
+        return cls(len(vocabulary), is_exact=True)
 
 
 def _most_merges(layout: Layout, min_frequency: int) -> int:

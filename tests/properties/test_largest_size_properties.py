@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.corpus import count_pretokens, load_sample, seen_symbols
-from bpe_core.trainers import LargestSize, largest_vocab_size, train_reference
+from bpe_core.trainers import LargestSize, train_reference
 from tests.strategies import texts, training_configs, word_counts
 
 ENOUGH = 100_000
@@ -20,9 +20,7 @@ def largest(
     corpus: bpe.Corpus, config: bpe.TrainingConfig, max_slots: int | None = None
 ) -> LargestSize:
     pretokens = count_pretokens(corpus, bpe.get_pretokenizer(config.pretokenizer))
-    return largest_vocab_size(
-        pretokens, config, seen_symbols(corpus, config.base), max_slots=max_slots
-    )
+    return LargestSize.of(pretokens, config, seen_symbols(corpus, config.base), max_slots=max_slots)
 
 
 @given(word_counts, training_configs, st.sampled_from([0, 2, 3, 7, 100, 2**41]))

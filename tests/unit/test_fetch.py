@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from bpe_core.cli import main
 from bpe_core.errors import IntegrityError, UnavailableError
-from bpe_core.formats import CATALOGUE, VARIABLE, Package, Published, download, find_published
+from bpe_core.formats import CATALOGUE, VARIABLE, Package, Published, download
 from bpe_core.formats.published import catalogue, fetching
 from bpe_core.formats.published.catalogue import cache_folder
 from bpe_core.pretokenizers import NAMED
@@ -344,4 +344,4 @@ def test_a_package_of_npms_is_checked_too(
     ],
 )
 def test_the_names_of_openais_models_are_those_of_tiktoken(name: str, known: str | None) -> None:
-    assert find_published(name) == known
+    assert Published.known_name(name) == known

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 import bpe_core as bpe
-from bpe_core.corpus import Note, group_notes
+from bpe_core.corpus import Note, NoteGroup
 from tests.uploads import Upload
 
 
@@ -38,7 +38,7 @@ def test_notes_of_one_kind_are_one_sentence_with_a_count_and_names() -> None:
 
 
 def test_every_file_keeps_its_own_note_and_only_lost_text_is_a_warning() -> None:
-    groups = group_notes(read_many().file_notes)
+    groups = NoteGroup.of(read_many().file_notes)
     assert [len(group.notes) for group in groups] == [1, 2, 1, 5]
     assert [group.is_warning for group in groups] == [True, True, False, False]
     assert groups[1].notes[0].choice == "cp1252"
@@ -62,4 +62,4 @@ def test_the_error_for_many_unreadable_files_is_grouped() -> None:
 
 def test_the_most_serious_kind_comes_first() -> None:
     notes = [Note("mark", "a", "A."), Note("column", "b", "B."), Note("unreadable", "c", "C.")]
-    assert [group.sentence for group in group_notes(notes)] == ["C.", "B.", "A."]
+    assert [group.sentence for group in NoteGroup.of(notes)] == ["C.", "B.", "A."]

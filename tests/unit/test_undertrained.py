@@ -25,7 +25,7 @@ from bpe_core.models.tensors import (
     to_float32,
     write_tensors,
 )
-from bpe_core.models.untrained_rows import first_component, line, read_figures, separation
+from bpe_core.models.untrained_rows import RowFigures, first_component, line, separation
 from bpe_core.vocabulary import Reachability
 from tests.loopback_hub import loopback_hub
 
@@ -194,7 +194,7 @@ def test_the_file_of_the_command_is_read_back(tmp_path: Path) -> None:
     found = bpe.undertrained(tmp_path, TOKENIZER)
     data = found.to_csv().encode()
     for written in (data, b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n")):
-        read = read_figures(written, TOKENIZER.vocab)
+        read = RowFigures.read(written, TOKENIZER.vocab)
         assert {*read.candidates} == {*found.candidates}
         assert np.array_equal(read.input_norms, found.input_norms[read.ids])
         assert {*read.ids.tolist()} == {*TOKENIZER.vocab}
@@ -208,7 +208,7 @@ def test_the_file_of_the_command_is_read_back(tmp_path: Path) -> None:
         (data, bpe.gpt2().vocab, "are not those of this tokenizer"),
     ):
         with pytest.raises(bpe.FormatError, match=message):
-            read_figures(wrong, vocab)
+            RowFigures.read(wrong, vocab)
 
 
 def test_errors_say_what_to_do(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from bpe_core.corpus import (
 )
 from bpe_core.errors import BpeError
 from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.trainers import LargestSize, largest_vocab_size
+from bpe_core.trainers import LargestSize
 from bpe_core.types import Base, Characters, PretokenCounts, TrainingConfig
 from ui.host import cached
 from ui.storage import divide, load_uploaded, upload_held_out
@@ -106,7 +106,7 @@ def _largest_size(corpus: Corpus, config: TrainingConfig) -> LargestSize | None:
     pretokens = _pretokens(corpus, config.pretokenizer)
     if isinstance(pretokens, str):
         return None
-    return largest_vocab_size(pretokens, config, symbols_seen(corpus, config.base))
+    return LargestSize.of(pretokens, config, symbols_seen(corpus, config.base))
 
 
 def text_to_count(training: Corpus) -> Corpus | None:

@@ -26,9 +26,6 @@ from bpe_core.formats import (
     HubName,
     Published,
     fetch,
-    find_published,
-    listed_name,
-    named_after_hub,
     open_encoder,
     read_files_at,
 )
@@ -84,7 +81,7 @@ def read_name(text: str) -> str:
             text = f"hf:{name}" + (f"@{revision}" if revision else "")
         elif revision in (None, "main"):  # an old name, without an organisation
             text = name
-    if (listed := listed_name(text)) is not None:
+    if (listed := Published.listed_name(text)) is not None:
         return listed
     if HubName.fits(text) or "/" in text:
         return str(HubName.parse(text))
@@ -97,7 +94,7 @@ def read_name(text: str) -> str:
 
 def is_by_name(key: str) -> bool:
     """Return whether a key of the shelf is a name, other than GPT-2's."""
-    return HubName.fits(key) or (key != "gpt2" and find_published(key) is not None)
+    return HubName.fits(key) or (key != "gpt2" and Published.known_name(key) is not None)
 
 
 def is_here(key: str) -> bool:
@@ -195,7 +192,7 @@ def open_by_name(key: str) -> NamedEncoder:
 def _open_model(key: str, files: tuple[str, ...]) -> NamedEncoder:
     del files  # tells results apart
     name = HubName.parse(key)
-    return named_after_hub(name, open_uploaded(hub_files(name), None))
+    return name.naming(open_uploaded(hub_files(name), None))
 
 
 def hub_files(name: HubName) -> dict[str, bytes]:

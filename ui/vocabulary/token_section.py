@@ -21,7 +21,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.checks import times
 from bpe_core.errors import BpeError
-from bpe_core.models import RowFigures, read_figures
+from bpe_core.models import RowFigures
 from bpe_core.views import token_for_browser
 from bpe_core.vocabulary import Derivations, Reachability
 from ui.components import (
@@ -373,7 +373,7 @@ def draw_rows(inspection: Inspection) -> Inspection:
 def _read(
     file_id: str, fingerprint: str, _upload: UploadedFile, _vocab: Mapping[int, bytes]
 ) -> RowFigures:
-    return read_figures(_upload.getvalue(), _vocab)
+    return RowFigures.read(_upload.getvalue(), _vocab)
 
 
 def _draw_found(inspection: Inspection, found: RowFigures) -> None:

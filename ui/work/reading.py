@@ -25,7 +25,6 @@ from bpe_core.corpus import (
     TableColumns,
     Upload,
     Uploads,
-    group_notes,
 )
 from bpe_core.files import Store
 from ui.look import plain_markdown, size_text
@@ -110,7 +109,7 @@ _MAX_NAME = 40
 
 def show_reading_notes(notes: Sequence[Note]) -> None:
     """Draw a sentence for each kind of note, and the files of a kind in an expander."""
-    groups = group_notes(notes)
+    groups = NoteGroup.of(notes)
     if warnings := [group for group in groups if group.is_warning]:
         st.warning("\n\n".join(plain_markdown(group.sentence, _MAX_LENGTH) for group in warnings))
     for group in groups:

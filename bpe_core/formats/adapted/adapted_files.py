@@ -66,7 +66,7 @@ from bpe_core.formats.json_files import (
 )
 from bpe_core.formats.load_save import dumps, loads, read_merges
 from bpe_core.formats.opening.open_encoder import open_encoder, open_published
-from bpe_core.formats.published.catalogue import CATALOGUE, Published, find_published
+from bpe_core.formats.published.catalogue import CATALOGUE, Published
 from bpe_core.formats.published.hub_names import is_sidecar
 from bpe_core.formats.sentencepiece_model import (
     NORMAL,
@@ -110,7 +110,7 @@ class BaseFiles:
         (50257, ['vocab.json', 'merges.txt'])
         """
         path, _ = locate(path_or_name)
-        if not path.exists() and (known := find_published(str(path_or_name))) is not None:
+        if not path.exists() and (known := Published.known_name(str(path_or_name))) is not None:
             with naming(path_or_name):
                 return cls._published(known)
         described = read_files_at(path)

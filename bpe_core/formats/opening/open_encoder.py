@@ -29,9 +29,7 @@ from bpe_core.formats.published.catalogue import (
     TIKTOKEN_ENCODINGS,
     Published,
     TiktokenEncoding,
-    find_published,
 )
-from bpe_core.formats.published.hub_names import HubName
 from bpe_core.kernels import kernels_are_ready, without_garbage_collection
 from bpe_core.pretokenizers import AddedToken, Spaces
 from bpe_core.tokenizer import (
@@ -200,13 +198,13 @@ def _open(
     with naming(path_or_name):
         opened = open_kept(purpose, files, pretokenizer, open_first)
     if model is not None:
-        return named_after_hub(model, opened)
+        return model.naming(opened)
     return replace(opened, trained_on=read_note(path, files))
 
 
 def _open_name(name: str, pretokenizer: str | None) -> NamedEncoder:
     """Open a published tokenizer, or an encoding of tiktoken's, by its name."""
-    known = find_published(name)
+    known = Published.known_name(name)
     if known is None:
         raise MissingFileError(
             f"{name} is neither a file nor the name of a published tokenizer. Check the path, use "
@@ -223,18 +221,6 @@ def _open_name(name: str, pretokenizer: str | None) -> NamedEncoder:
     if pretokenizer is not None:
         _check_cut(opened, pretokenizer)
     return opened
-
-
-def named_after_hub(name: HubName, opened: NamedEncoder) -> NamedEncoder:
-    """Return what was opened from the files of a model, under its name and with its commit.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> found = named_after_hub(HubName("org/model"), NamedEncoder("vocab.json", gpt2(), "BPE."))
-    >>> found.name, found.provenance
-    ('org/model', 'From hf:org/model@main. BPE.')
-    """
-    provenance = f"From {name}. {opened.provenance}"
-    return NamedEncoder(name.repo, opened.encoder, provenance, opened.chat)
 
 
 def open_published(found: Published) -> NamedEncoder:

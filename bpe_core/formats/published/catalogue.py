@@ -296,6 +296,46 @@ class Published:
             return 0
         return self.package.n_bytes if self.hub is None else self.n_bytes
 
+    @staticmethod
+    def known_name(name: str) -> str | None:
+        """Return the name, of the catalogue's or of tiktoken's encodings, that a name stands for.
+
+        OpenAI's models have the names in the table of the tiktoken library. Returns None for a name
+        that is unknown, or that is a file's.
+
+        >>> [Published.known_name(name) for name in ("llama3", "gpt-4o", "gpt-4-mine.json")]
+        ['llama3', 'o200k_base', None]
+        """
+        if name in CATALOGUE or name in TIKTOKEN_ENCODINGS:
+            return name
+        # The table also has prefixes, with which a file's name may begin.
+        if _FILE_NAME.search(name):
+            return None
+        try:
+            with needs_extra("formats", f"The name {name}"):
+                from tiktoken.model import encoding_name_for_model
+
+            encoding = encoding_name_for_model(name)
+        except (ImportError, KeyError):
+            return None
+        return encoding if encoding in CATALOGUE or encoding in TIKTOKEN_ENCODINGS else None
+
+    @staticmethod
+    def listed_name(name: str) -> str | None:
+        """Return a published tokenizer's own name in the catalogue, if it has one there.
+
+        >>> [Published.listed_name(name) for name in ("gpt-5", "o200k_harmony", "p50k_base")]
+        ['gpt4o', 'gpt-oss', 'p50k_base']
+        """
+        known = Published.known_name(name)
+        if known is None or known in CATALOGUE:
+            return known
+        encoding = TIKTOKEN_ENCODINGS[known]
+        if encoding.special_tokens is None:
+            return encoding.published
+        named = (each.name for each in CATALOGUE.values() if each.encoding == known)
+        return next(named, known)
+
     @classmethod
     def named(cls, name: str) -> Published:
         """Return the tokenizer of a name, or of tiktoken's name; raises `ConfigError` for others.
@@ -308,7 +348,7 @@ class Published:
         >>> found.special_tokens["<|begin_of_text|>"], found.special_tokens["<|eot_id|>"]
         (128000, 128009)
         """
-        known = find_published(name)
+        known = cls.known_name(name)
         if known is None:
             raise ConfigError(
                 f"Unknown published tokenizer {name!r:.60}. Use one of {', '.join(CATALOGUE)}."
@@ -680,46 +720,6 @@ def is_published(data: bytes) -> bool:
     sizes = {each.n_bytes: each.sha256 for each in _ALL}
     expected = sizes.get(len(data))
     return expected is not None and hashlib.sha256(data).hexdigest() == expected
-
-
-def find_published(name: str) -> str | None:
-    """Return the name, of the catalogue's or of tiktoken's encodings, that a name stands for.
-
-    OpenAI's models have the names in the table of the tiktoken library. Returns None for a name
-    that is unknown, or that is a file's.
-
-    >>> find_published("llama3"), find_published("gpt-4o"), find_published("gpt-4-mine.json")
-    ('llama3', 'o200k_base', None)
-    """
-    if name in CATALOGUE or name in TIKTOKEN_ENCODINGS:
-        return name
-    # The table also has prefixes, with which a file's name may begin.
-    if _FILE_NAME.search(name):
-        return None
-    try:
-        with needs_extra("formats", f"The name {name}"):
-            from tiktoken.model import encoding_name_for_model
-
-        encoding = encoding_name_for_model(name)
-    except (ImportError, KeyError):
-        return None
-    return encoding if encoding in CATALOGUE or encoding in TIKTOKEN_ENCODINGS else None
-
-
-def listed_name(name: str) -> str | None:
-    """Return a published tokenizer's own name in the catalogue, if it has one there.
-
-    >>> listed_name("gpt-5"), listed_name("o200k_harmony"), listed_name("p50k_base")
-    ('gpt4o', 'gpt-oss', 'p50k_base')
-    """
-    known = find_published(name)
-    if known is None or known in CATALOGUE:
-        return known
-    encoding = TIKTOKEN_ENCODINGS[known]
-    if encoding.special_tokens is None:
-        return encoding.published
-    named = (each.name for each in CATALOGUE.values() if each.encoding == known)
-    return next(named, known)
 
 
 VARIABLE: Final = "BPE_EXPLORER_TOKENIZERS"

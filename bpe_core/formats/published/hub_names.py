@@ -10,11 +10,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bpe_core.errors import ConfigError
 from bpe_core.extras import needs_extra
 from bpe_core.types import ENDINGS
+
+if TYPE_CHECKING:
+    from bpe_core.tokenizer import NamedEncoder
 
 _PREFIX: Final = "hf:"
 _PART: Final = r"[A-Za-z0-9](?:[A-Za-z0-9_]|[.-](?![.-])){0,95}(?<![.-])"
@@ -70,6 +73,16 @@ class HubName:
             from huggingface_hub import constants
 
         return f"{constants.ENDPOINT}/{self.repo}"
+
+    def naming(self, opened: NamedEncoder) -> NamedEncoder:
+        """Return what was opened from the files of a model, under its name and with its commit.
+
+        >>> from bpe_core.tokenizer import NamedEncoder, gpt2
+        >>> found = HubName("org/model").naming(NamedEncoder("vocab.json", gpt2(), "BPE."))
+        >>> found.name, found.provenance
+        ('org/model', 'From hf:org/model@main. BPE.')
+        """
+        return replace(opened, name=self.repo, provenance=f"From {self}. {opened.provenance}")
 
     @staticmethod
     def fits(text: object) -> bool:
