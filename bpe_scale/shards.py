@@ -22,9 +22,9 @@ from bpe_core.checks import describe, is_a
 from bpe_core.corpus import Location, split_runs
 from bpe_core.errors import ArgumentTypeError, TokenizationError
 from bpe_core.formats import dumps, loads, open_plainest
-from bpe_core.kernels import wait_for_kernels, worth_waiting_for
-from bpe_core.pretokenizers import SCANNERS, Section, get_pretokenizer, sections
-from bpe_core.tokenizer import Encoded, Encoder, Tokenizer, find_own
+from bpe_core.kernels import Encoded, wait_for_kernels, worth_waiting_for
+from bpe_core.pretokenizers import Section, get_pretokenizer
+from bpe_core.tokenizer import Encoder, Tokenizer, find_own
 from bpe_scale.encoded_folder import (
     TOKENIZER_NAME,
     Format,
@@ -169,7 +169,7 @@ def _choose_way(
     if (own := find_own(encoder)) is not None:
         kernels = own.encoder.kernels.worth(stretch.n_bytes)
         if kernels is not None and stretch.pretokenizer != "none":
-            cut = partial(sections, pretokenizer=get_pretokenizer(stretch.pretokenizer))
+            cut = get_pretokenizer(stretch.pretokenizer).sections
             encode = partial(kernels.encode_sections, n_bytes=_RUN_BYTES, n_threads=n_threads)
             return encode, documents.sections(lambda pieces: cut([pieces]))
     return partial(_encode_each, encoder), documents.sections(lambda pieces: iter([[*pieces]]))
@@ -339,7 +339,7 @@ def cutting_pretokenizer(encoder: Encoder) -> str:
         cut = own.pretokenizer
         # A space in front of the text must not be put in front of its later parts too, and parts
         # are encoded without a normalizer.
-        if cut.name in SCANNERS and not cut.adds_space:
+        if cut.cuts_in_place and not cut.adds_space:
             return cut.name
     return "none"
 

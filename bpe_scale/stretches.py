@@ -27,7 +27,7 @@ from bpe_core.corpus import (
     whole_characters,
 )
 from bpe_core.errors import CorpusError, TextDecodingError, UnsupportedFileError
-from bpe_core.pretokenizers import SCANNERS, Pretokenizer, get_pretokenizer, safe_split
+from bpe_core.pretokenizers import Pretokenizer, get_pretokenizer
 
 _MIN_BYTES: Final = 8 << 20
 _USUAL_BYTES: Final = 64 << 20
@@ -156,7 +156,7 @@ def _parts(
                 yield FilePart(source, column, begin, len(groups), size)
         elif source.packing or source.kind == "whole":
             yield FilePart(source, column, 0, -1, 0)
-        elif source.kind == "text" and pretokenizer not in SCANNERS:
+        elif source.kind == "text" and not get_pretokenizer(pretokenizer).cuts_in_place:
             yield FilePart(source, column, 0, source.size, 0)
         else:
             for begin in range(0, source.size, stretch_bytes):
@@ -194,7 +194,7 @@ def _cut_after(file: BinaryIO, near: int, size: int, pretokenizer: Pretokenizer)
     except UnicodeDecodeError:
         # The kernel needs valid UTF-8. Counting this place will raise an error that names it.
         return None
-    cut = safe_split(whole, 0, pretokenizer)
+    cut = pretokenizer.safe_split(whole, 0)
     return None if cut == len(whole) else near + first + cut
 
 

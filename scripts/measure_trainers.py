@@ -34,8 +34,8 @@ TRAINERS: Final[dict[str, tuple[dict[str, Any], tuple[str, ...]]]] = {
     "seeds and vetoes": ({"seeds": ["cmpxchg"], "vetoes": ["regex:[0-9]"]}, ("pair_rules",)),
     "whole characters": ({"whole_characters": True}, ("pair_rules",)),
     "superwords from 16,000": ({"superwords_from": 16_000}, ("pair_rules", "superwords")),
-    "PickyBPE, 0.9": ({"picky": 0.9}, ("picky", "picky_compiled")),
-    "parity between two halves": ({"parity": True}, ("parity", "parity_compiled")),
+    "PickyBPE, 0.9": ({"picky": 0.9}, ("picky",)),
+    "parity between two halves": ({"parity": True}, ("parity",)),
 }
 """The settings of each, and the modules of `trainers` that only such settings need."""
 

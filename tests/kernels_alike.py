@@ -13,9 +13,10 @@ from functools import partial
 import bpe_core as bpe
 from bpe_core.corpus import Layout, count_pretokens
 from bpe_core.corpus.count_compiled import count_documents
+from bpe_core.kernels import indexing
 from bpe_core.pretokenizers import SCANNERS
 from bpe_core.tokenizer import CompiledEncoder, explain_word
-from bpe_core.trainers import GrowingVocabulary, compiled, incremental, indexing
+from bpe_core.trainers import GrowingVocabulary, compiled, incremental
 from bpe_core.types import TieBreak
 
 

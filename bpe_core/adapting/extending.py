@@ -21,15 +21,14 @@ from numpy.typing import NDArray
 from bpe_core.checks import check_whole, describe, is_a, several
 from bpe_core.corpus import Corpus, WordCounts, corpus_or_counts, list_characters
 from bpe_core.errors import ArgumentTypeError, ConfigError, FormatError
-from bpe_core.pretokenizers import check_text
 from bpe_core.tokenizer import (
     MAX_FREE_IDS,
     Encoder,
     Tokenizer,
+    check_text,
     find_own,
     named,
     to_encoder,
-    with_changes,
 )
 from bpe_core.trainers import (
     Continuation,
@@ -51,12 +50,8 @@ from bpe_core.types import (
 )
 from bpe_core.unicode import (
     META,
-    PUNCTUATION,
-    WORD,
-    are_numbers,
+    CodePoints,
     are_whole_characters,
-    classify,
-    code_points,
 )
 from bpe_core.vocabulary import count_uses
 
@@ -302,7 +297,7 @@ def add_characters(base: Tokenizer, characters: Iterable[bytes]) -> Tokenizer:
     ([256, 257], [256, 230, 188, 162])
     """
     new = dict(enumerate(characters, start=1 + max(base.vocab)))
-    return with_changes(base, vocab={**base.vocab, **new}) if new else base
+    return base.with_changes(vocab={**base.vocab, **new}) if new else base
 
 
 KINDS: Final = ("words", "numbers", "punctuation", "white space", "cut characters")
@@ -449,12 +444,12 @@ def token_kind(token: bytes) -> str:
     >>> token_kind(b" \\xe4")
     'cut characters'
     """
-    points = code_points(token.decode(errors="ignore"))
-    kinds, numbers = classify(points), are_numbers(points)
-    if np.any((kinds == WORD) & ~numbers):
+    characters = CodePoints(token.decode(errors="ignore"))
+    kinds, numbers = characters.kinds, characters.are_numbers
+    if np.any((kinds == CodePoints.WORD) & ~numbers):
         return "words"
     if np.any(numbers):
         return "numbers"
     if not are_whole_characters(token):
         return "cut characters"
-    return "punctuation" if np.any(kinds == PUNCTUATION) else "white space"
+    return "punctuation" if np.any(kinds == CodePoints.OTHER) else "white space"

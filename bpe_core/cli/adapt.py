@@ -367,7 +367,7 @@ def _read_terms(name: str | None) -> list[str]:
 
 
 def _encode_term(text: str) -> bytes:
-    from bpe_core.pretokenizers import check_text
+    from bpe_core.tokenizer import check_text
 
     check_text(text)
     return text.encode()

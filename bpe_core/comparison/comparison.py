@@ -39,7 +39,7 @@ from bpe_core.extras import to_frame
 from bpe_core.lazy import from_above
 from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, Trained, to_encoder
 from bpe_core.types import Segment
-from bpe_core.unicode import WORD, byte_offsets, classify, code_points
+from bpe_core.unicode import CodePoints
 
 if TYPE_CHECKING:
     from bpe_core.view import View
@@ -548,8 +548,8 @@ tokenizations of this text.
         >>> found.byte_starts.tolist(), found.byte_ends.tolist(), found.starts.tolist()
         ([0, 2], [2, 4], [0, 2])
         """
-        points = code_points(text)
-        at = byte_offsets(text)
+        characters = CodePoints(text)
+        at = characters.offsets
         n_bytes = int(at[-1])
         # The number of tokenizations that cut at each byte; tokens of length 0 must not count
         # twice.
@@ -572,7 +572,7 @@ tokenizations of this text.
         byte_starts, stops = common[places - 1], common[places]
         starts = np.searchsorted(at, byte_starts, side="right") - 1
         ends_in_characters = np.searchsorted(at, stops)
-        words = np.concatenate([[0], np.cumsum(classify(points) == WORD)])
+        words = np.concatenate([[0], np.cumsum(characters.kinds == CodePoints.WORD)])
         has_word = words[ends_in_characters] > words[starts]
         return cls(byte_starts, stops, starts, ends_in_characters, has_word)
 

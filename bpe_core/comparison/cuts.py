@@ -23,8 +23,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Self
 
 from bpe_core.checks import check_whole
 from bpe_core.errors import ConfigError, OutOfRangeError
-from bpe_core.pretokenizers import check_text
-from bpe_core.tokenizer import Encoder, Trained, to_encoder
+from bpe_core.tokenizer import Encoder, Trained, check_text, to_encoder
 
 _SEED: Final = 0
 _NUMBERS_OF_A_LENGTH: Final = 100

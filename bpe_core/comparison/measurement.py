@@ -29,7 +29,7 @@ from bpe_core.comparison.text_map import (
 from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.errors import ArgumentTypeError, ConfigError
 from bpe_core.tokenizer import Encoder, Trained, find_own, to_encoder
-from bpe_core.unicode import SCRIPT_GROUPS, WHITE_SPACE
+from bpe_core.unicode import SCRIPT_GROUPS, CodePoints
 
 ShouldStop = Callable[[int, int], bool]
 """Called with the work done and its total; returns True to stop."""
@@ -203,7 +203,7 @@ class TokenizerMetrics:
     dropped_bytes: int
     """Bytes of white space that the pre-tokenizer drops, so no token covers them."""
     uncovered_characters: int
-    """Characters that begin with an unknown or dropped byte."""
+    """CodePoints that begin with an unknown or dropped byte."""
     renyi_efficiency: float
     """At alpha = 2.5: see `renyi_efficiency`."""
 
@@ -241,7 +241,7 @@ class TokenizerMetrics:
 
     @property
     def covered_characters_per_token(self) -> float:
-        """Characters in tokens divided by tokens."""
+        """CodePoints in tokens divided by tokens."""
         return ratio(self.n_characters - self.uncovered_characters, self.n_tokens)
 
     @property
@@ -390,7 +390,9 @@ class Measuring:
             n_bytes = int((gaps[1] - gaps[0]).sum())
             dropped = 0
             if tokenizer.drops_text:
-                white_space = text_map.count_kind_bytes(WHITE_SPACE, starts[~stands], ends[~stands])
+                white_space = text_map.count_kind_bytes(
+                    CodePoints.SPACE, starts[~stands], ends[~stands]
+                )
                 dropped = int(white_space.sum())
             self._uncovered_characters += text_map.n_characters_begun(*gaps) * times
             self._dropped_bytes += dropped * times

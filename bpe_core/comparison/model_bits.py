@@ -23,8 +23,7 @@ sections 2.7 and 2.8.
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -37,13 +36,11 @@ from bpe_core.comparison.intervals import Blocks, TextPart
 from bpe_core.comparison.measurement import IdTable, encoded, renyi_efficiency
 from bpe_core.corpus import Corpus, to_corpus
 from bpe_core.errors import ConfigError, EmptyCorpusError
-from bpe_core.kernels import BEGIN, DISCOUNT, MAX_SYMBOL, NgramCounts
-from bpe_core.kernels import ngrams as kernels
+from bpe_core.kernels import NgramModel
 from bpe_core.tokenizer import Encoder, Trained, to_encoder
 
 MAX_ENTRIES: Final = 1 << 23
 """The places in the table of counts, which takes 20 bytes for each: 168 MB."""
-_MIN_ENTRIES: Final = 1 << 12
 _END, _UNKNOWN, _FIRST = 2, 3, 4
 """The symbols for the end of a document, for text without a token, and for the first token."""
 _BATCH: Final = 1 << 18
@@ -147,9 +144,10 @@ def bits_per_byte(
     if not held_out.n_bytes:
         raise EmptyCorpusError("There is no held-out text to predict. Give some documents.")
     table = IdTable(encoder)
-    if len(table.ids) + _FIRST > MAX_SYMBOL:
+    if len(table.ids) + _FIRST > NgramModel.MAX_SYMBOL:
         raise ConfigError(
-            f"The model holds {MAX_SYMBOL:,} tokens, and the vocabulary has {len(table.ids):,}."
+            f"The model holds {NgramModel.MAX_SYMBOL:,} tokens, and the vocabulary has "
+            f"{len(table.ids):,}."
         )
     model = NgramModel(len(table.ids) + _FIRST, max_entries)
     for batch in _batches(training, encoder, table, should_stop):
@@ -203,108 +201,6 @@ def training_factor(n_training: int, n_held_out: int) -> float:
     return (1 + n_held_out / max(n_training, 1)) ** 0.5
 
 
-class NgramModel:
-    """Counts of symbols in a table of limited size, and probabilities by them.
-
-    Symbols are 1 before each document, twice, and from 2 on whatever is predicted.
-
-    >>> model = NgramModel(n_symbols=6)
-    >>> text = np.array([1, 1, 4, 5, 4, 5, 2], np.int32)
-    >>> model.count(text)
-    >>> model.finish()
-    >>> model.probabilities(text).round(2).tolist()
-    [1.0, 1.0, 0.69, 0.78, 0.47, 0.78, 0.33]
-    """
-
-    def __init__(self, n_symbols: int, max_entries: int = MAX_ENTRIES) -> None:
-        self._max_entries = 1 << max(max_entries.bit_length() - 1, 3)
-        self._counts = NgramCounts(
-            np.zeros(2 * min(_MIN_ENTRIES, self._max_entries), np.uint64),
-            np.empty(0, np.uint32),
-            np.zeros(n_symbols, np.int64),
-            np.zeros(2 * n_symbols, np.int64),
-        )
-        kernels.enter_beginning(self._counts)
-        self.n_entries = 1
-        """How many counts the table holds."""
-        self.floor = 0
-        """Three symbols that occurred at most this often were left out."""
-        self._total = self._kinds = 0
-
-    def count(self, symbols: NDArray[np.int32]) -> None:
-        """Count the symbols of whole documents."""
-        state = np.array([0, self.n_entries], np.int64)
-        while not kernels.count_ngrams(self._counts, symbols, state):
-            self.n_entries = int(state[1])
-            self._make_room()
-            state[1] = self.n_entries
-        self.n_entries = int(state[1])
-
-    def _make_room(self) -> None:
-        """Double the table; if it may not grow, leave out the rarest."""
-        size = self._counts.entries.size // 2
-        if size < self._max_entries:
-            self._move(min(2 * size, self._max_entries), 0)
-            return
-        while self.n_entries > size // 2:
-            self.floor += 1
-            self._move(size, self.floor)
-
-    def _move(self, size: int, floor: int) -> None:
-        to = self._counts._replace(entries=np.zeros(2 * size, np.uint64))
-        self.n_entries = int(kernels.move_ngrams(self._counts, to, floor))
-        self._counts = to
-
-    def finish(self) -> None:
-        """Prepare the counts for `probabilities`, once all are counted."""
-        size = self._counts.entries.size // 2
-        self._counts = self._counts._replace(after_pair=np.zeros(size, np.uint32))
-        kernels.sum_contexts(self._counts)
-        self._total = int(self._counts.single.sum())
-        self._kinds = int(np.count_nonzero(self._counts.single))
-
-    def used(self) -> NDArray[np.int64]:
-        """Return the symbols that occurred."""
-        return np.flatnonzero(self._counts.single)
-
-    def probabilities(self, symbols: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return the probability of each symbol of whole documents; 1 for those before them."""
-        found = np.empty(len(symbols))
-        kernels.score_ngrams(self._counts, symbols, self._total, self._kinds, found)
-        return found
-
-
-def reference_probabilities(
-    training: Sequence[Sequence[int]], text: Sequence[int], n_symbols: int
-) -> list[float]:
-    """Return the probability of each symbol of a document: the model in plain Python.
-
-    Documents are without the symbols before them.
-
-    >>> [round(p, 2) for p in reference_probabilities([[4, 5, 4, 5, 2]], [4, 5, 4, 5, 2], 6)]
-    [0.69, 0.78, 0.47, 0.78, 0.33]
-    """
-    triples: Counter[tuple[int, ...]] = Counter()
-    for document in training:
-        row = [BEGIN, BEGIN, *document]
-        triples.update(zip(row, row[1:], row[2:], strict=False))
-    pairs = Counter(triple[1:] for triple in triples)
-    singles = Counter(pair[1:] for pair in pairs)
-    levels = (singles, pairs, triples)
-    found: list[float] = []
-    row = [BEGIN, BEGIN, *text]
-    for place in range(2, len(row)):
-        p = 1 / (n_symbols - 2)
-        for n, counts in enumerate(levels):
-            before = tuple(row[place - n : place])
-            after = [count for key, count in counts.items() if key[:-1] == before]
-            if after:
-                seen = max(counts[(*before, row[place])] - DISCOUNT, 0)
-                p = (seen + DISCOUNT * len(after) * p) / sum(after)
-        found.append(p)
-    return found
-
-
 class _Batch(NamedTuple):
     """The symbols of some whole documents, one after another."""
 
@@ -322,7 +218,7 @@ def _batches(
     corpus: Corpus, encoder: Encoder, table: IdTable, should_stop: Callable[[], bool] | None
 ) -> Iterator[_Batch]:
     """Encode the documents, and yield their symbols."""
-    begin = np.array([BEGIN, BEGIN], np.int32)
+    begin = np.array([NgramModel.BEGIN, NgramModel.BEGIN], np.int32)
     end = np.array([_END], np.int32)
     rows: list[NDArray[np.int32]] = []
     starts: list[int] = []
@@ -371,7 +267,7 @@ def _batches(
 def compile_all() -> None:
     """Compile every kernel of this module by calling it."""
     model = NgramModel(6, max_entries=8)
-    text = np.array([BEGIN, BEGIN, 4, 5, 4, 4, 5, 5, 4, 5, 2], np.int32)
+    text = np.array([NgramModel.BEGIN, NgramModel.BEGIN, 4, 5, 4, 4, 5, 5, 4, 5, 2], np.int32)
     model.count(text)
     model.finish()
     model.probabilities(text)

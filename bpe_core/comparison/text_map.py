@@ -9,20 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.unicode import (
-    NO_LETTER,
-    OTHER_LETTER,
-    PUNCTUATION,
-    SCRIPT_GROUPS,
-    SHARED_LETTER,
-    WHITE_SPACE,
-    WORD,
-    are_numbers,
-    byte_offsets,
-    classify,
-    code_points,
-    script_codes,
-)
+from bpe_core.unicode import NO_LETTER, OTHER_LETTER, SCRIPT_GROUPS, SHARED_LETTER, CodePoints
 
 TOKEN_KINDS: Final[tuple[str, ...]] = ("words", "numbers", "punctuation", "white space")
 """A token is of the first kind of which it has a character; `TextMap.token_kinds` numbers kinds."""
@@ -118,10 +105,10 @@ class TextMap:
     """
 
     __slots__ = (
+        "_characters",
         "_letters",
         "_numbers_seen",
         "_offsets",
-        "_points",
         "_seen",
         "_within",
         "_word_ends",
@@ -131,10 +118,9 @@ class TextMap:
     )
 
     def __init__(self, text: str) -> None:
-        points = code_points(text)
-        kinds = classify(points)
-        offsets = byte_offsets(text)
-        in_word = np.concatenate([[False], kinds == WORD, [False]])
+        characters = CodePoints(text)
+        kinds, offsets = characters.kinds, characters.offsets
+        in_word = np.concatenate([[False], kinds == CodePoints.WORD, [False]])
         edges = np.flatnonzero(in_word[1:] != in_word[:-1])
         self.n_characters = len(text)
         self.n_bytes = int(offsets[-1])
@@ -145,13 +131,15 @@ class TextMap:
         # int32[n_bytes + 1]: the number of the word that each byte is within, -1 for its first
         # byte and outside words.
         self._within = np.full(self.n_bytes + 1, -1, np.int32)
-        within = np.flatnonzero((per_byte[1:] == WORD) & (per_byte[:-1] == WORD)) + 1
+        of_word = per_byte == CodePoints.WORD
+        within = np.flatnonzero(of_word[1:] & of_word[:-1]) + 1
         self._within[within] = np.searchsorted(self._word_ends, within)
         # For each kind, int32[n_bytes + 1]: the number of bytes of that kind before each byte.
-        self._seen = {kind: _before(per_byte == kind) for kind in (WORD, PUNCTUATION, WHITE_SPACE)}
-        numbers = np.repeat(are_numbers(points), np.diff(offsets))
+        all_kinds = (CodePoints.WORD, CodePoints.OTHER, CodePoints.SPACE)
+        self._seen = {kind: _before(per_byte == kind) for kind in all_kinds}
+        numbers = np.repeat(characters.are_numbers, np.diff(offsets))
         self._numbers_seen = _before(numbers)
-        self._points = points
+        self._characters = characters
         self._letters: _Letters | None = None
 
     def word_counts(
@@ -186,10 +174,10 @@ class TextMap:
         ['words', 'numbers', 'punctuation']
         """
         starts = _not_empty(starts, ends)
-        n_word_bytes = self.count_kind_bytes(WORD, starts, ends)
+        n_word_bytes = self.count_kind_bytes(CodePoints.WORD, starts, ends)
         n_number_bytes = self._numbers_seen[ends] - self._numbers_seen[starts]
         kinds = np.full(len(starts), 3, np.uint8)
-        kinds[self.count_kind_bytes(PUNCTUATION, starts, ends) > 0] = 2
+        kinds[self.count_kind_bytes(CodePoints.OTHER, starts, ends) > 0] = 2
         kinds[n_number_bytes > 0] = 1
         kinds[n_word_bytes > n_number_bytes] = 0
         return kinds
@@ -210,11 +198,11 @@ class TextMap:
         starts = _not_empty(starts, ends)
         if self.n_bytes == self.n_characters:
             # Only ASCII.
-            n_word_bytes = self.count_kind_bytes(WORD, starts, ends)
+            n_word_bytes = self.count_kind_bytes(CodePoints.WORD, starts, ends)
             n_number_bytes = self._numbers_seen[ends] - self._numbers_seen[starts]
             return np.where(n_word_bytes > n_number_bytes, _LATIN, NO_LETTER).astype(np.uint8)
         if self._letters is None:
-            self._letters = _Letters(script_codes(self._points), self._offsets)
+            self._letters = _Letters(self._characters.scripts, self._offsets)
         return self._letters.main_scripts(starts, ends)
 
     def n_characters_begun(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> int:

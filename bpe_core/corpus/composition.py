@@ -20,7 +20,7 @@ import numpy as np
 import regex
 
 from bpe_core.corpus.file_kinds import TABLE_KINDS
-from bpe_core.unicode import code_points, find_group
+from bpe_core.unicode import CodePoints, find_group
 
 _PIECE: Final = 1 << 20
 _ROW: Final = re.compile(
@@ -71,7 +71,7 @@ class CharacterSet:
     def add(self, text: str) -> None:
         """Look at a text without lone surrogates."""
         for start in range(0, len(text), _PIECE):
-            self._seen[code_points(text[start : start + _PIECE])] = True
+            self._seen[CodePoints(text[start : start + _PIECE]).points] = True
 
     def listed(self) -> str:
         """Return the characters, sorted."""
@@ -139,7 +139,7 @@ def script_shares(
     """
     points = np.zeros(sys.maxunicode + 1, np.int64)
     for text in _joined_to_pieces(documents):
-        counts = np.bincount(code_points(text))
+        counts = np.bincount(CodePoints(text).points)
         points[: len(counts)] += counts
     for word, count in (word_counts or {}).items():
         for character in word:

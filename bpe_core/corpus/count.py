@@ -28,7 +28,7 @@ from bpe_core.corpus.word_counts import CountsSummary, WordCounts
 from bpe_core.corpus.word_row import normalize_words, write_words
 from bpe_core.errors import ConfigError, EmptyCorpusError
 from bpe_core.kernels import use_kernels
-from bpe_core.pretokenizers import SCANNERS, Normalizer, Pretokenizer, get_pretokenizer
+from bpe_core.pretokenizers import Normalizer, Pretokenizer, get_pretokenizer
 from bpe_core.types import Base, PretokenCounts
 from bpe_core.unicode import AFTER_WORD
 
@@ -165,10 +165,9 @@ def count_in_runs(
         return
     # Imported when needed, because they load the kernels.
     from bpe_core.corpus.count_compiled import count_documents, count_sections
-    from bpe_core.pretokenizers import sections
 
-    if pretokenizer.cut in SCANNERS:
-        text = sections(documents, pretokenizer)
+    if pretokenizer.has_scanner:
+        text = pretokenizer.sections(documents)
         for run in split_runs(text, lambda section: sum(map(len, section)), run_bytes):
             yield count_sections(run, pretokenizer, should_stop, n_threads)
     else:

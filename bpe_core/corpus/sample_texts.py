@@ -23,7 +23,7 @@ from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.read import read_corpus
 from bpe_core.corpus.text_decoding import decode_text
 from bpe_core.errors import ConfigError, CorpusError
-from bpe_core.unicode import code_points, find_script
+from bpe_core.unicode import CodePoints, find_script
 
 _MAX_LANGUAGES = 200
 _MAX_BYTES = 25_000_000
@@ -532,7 +532,7 @@ def _too_many_sentences() -> CorpusError:
 
 def _find_scripts(sentences: Sequence[str]) -> tuple[str, ...]:
     found: Counter[str] = Counter()
-    characters, counts = np.unique(code_points("".join(sentences)), return_counts=True)
+    characters, counts = np.unique(CodePoints("".join(sentences)).points, return_counts=True)
     for character, count in zip(characters.tolist(), counts.tolist(), strict=True):
         if name := find_script(chr(character)):
             found[name] += count

@@ -16,124 +16,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import CorpusError
-from bpe_core.kernels import (
-    BETWEEN,
-    MISSING,
-    count_characters,
-    list_unwritten,
-    list_words_with,
-    n_threads,
-    place_characters,
-    place_letters,
-    together,
-    use_kernels,
-)
+from bpe_core.kernels import BETWEEN, MISSING, WordLetters, use_kernels
 from bpe_core.pretokenizers import Pretokenizer
 from bpe_core.types import Base, PretokenCounts
-from bpe_core.unicode import AFTER_WORD, META, code_points
-
-_MIN_LETTERS: Final = 1 << 19
-
-
-def row_ids(letters: NDArray[np.uint8], id_of: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the ids of words in one row, int32[1 + n_letters]: of a gap, then of each letter.
-
-    Each thread takes a part. Most of the time is spent touching new memory for the first time,
-    which threads share. `letters` is uint8[n_letters], AFTER_WORD after each word; `id_of` is
-    int32[256].
-
-    >>> id_of = np.arange(256, dtype=np.int32)
-    >>> id_of[AFTER_WORD] = -1
-    >>> row_ids(np.frombuffer(b"ab\\xff", np.uint8), id_of).tolist()
-    [-1, 97, 98, -1]
-    """
-    ids = np.empty(1 + letters.size, np.int32)
-    ids[0] = id_of[AFTER_WORD]
-    n_parts = max(1, min(n_threads(), letters.size // _MIN_LETTERS))
-    bounds = [part * letters.size // n_parts for part in range(n_parts + 1)]
-
-    together(
-        [
-            partial(place_letters, letters, begin, end, id_of, ids[1:])
-            for begin, end in pairwise(bounds)
-        ]
-    )
-    return ids
-
-
-def character_ids(letters: NDArray[np.uint8], id_of: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the ids of words in one row, int32[n]: of a gap, then of each character and gap.
-
-    `id_of` is int32[0x110000].
-
-    >>> id_of = np.zeros(0x110000, np.int32)
-    >>> id_of[ord("é")] = 7
-    >>> character_ids(np.frombuffer("éa".encode() + b"\\xff", np.uint8), id_of).tolist()
-    [-1, 7, 0, -1]
-    """
-    ids = np.empty(1 + letters.size, np.int32)
-    ids[0] = BETWEEN
-    n = int(place_characters(letters, id_of, BETWEEN, ids[1:]))
-    return ids[: 1 + n]
-
-
-def character_uses(letters: NDArray[np.uint8], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how often each character occurs in words with these counts, int64[0x110000].
-
-    >>> character_uses(np.frombuffer(b"aab\\xffa\\xff", np.uint8), np.array([5, 1]))[97:99].tolist()
-    [11, 5]
-    """
-    n_uses = np.zeros(0x110000, np.int64)
-    count_characters(letters, counts, n_uses)
-    return n_uses
-
-
-def words_with(
-    letters: NDArray[np.uint8], is_wanted: NDArray[np.bool_], n_words: int
-) -> NDArray[np.int64]:
-    """Return the numbers of the words that have a wanted character, ascending.
-
-    `is_wanted` is bool[0x110000].
-
-    >>> is_wanted = np.zeros(0x110000, np.bool_)
-    >>> is_wanted[ord("b")] = True
-    >>> words_with(np.frombuffer(b"aa\\xffab\\xff", np.uint8), is_wanted, 2).tolist()
-    [1]
-    """
-    found = np.empty(n_words, np.int64)
-    return found[: list_words_with(letters, is_wanted.view(np.uint8), found)]
-
-
-def unwritten_words(letters: NDArray[np.uint8], n_words: int) -> NDArray[np.int64]:
-    """Return the numbers of words that do not begin with a space, or have another, or a ▁.
-
-    >>> unwritten_words(np.frombuffer(b" a\\xffa\\xff", np.uint8), 2).tolist()
-    [1]
-    """
-    found = np.empty(n_words, np.int64)
-    return found[: list_unwritten(letters, found)]
-
-
-def compile_all() -> None:
-    """Compile every kernel of this module by calling it."""
-    letters = np.array([AFTER_WORD], np.uint8)
-    counts = np.array([1])
-    for array in (letters, counts):
-        array.flags.writeable = False  # as those of counted words are
-    row_ids(letters, np.zeros(256, np.int32))
-    character_ids(letters, np.zeros(0x110000, np.int32))
-    character_uses(letters, counts)
-    words_with(letters, np.zeros(0x110000, np.bool_), 1)
-    unwritten_words(letters, 1)
-
+from bpe_core.unicode import AFTER_WORD, META, CodePoints
 
 NEVER = np.iinfo(np.int32).max
 """In `joined_at`: no merge joins this slot to the one before it."""
@@ -198,8 +90,9 @@ class Layout:
                 id_of[code] = id
         id_of[gap] = BETWEEN
         if by_kernel:
-            place = row_ids if base == "bytes" else character_ids
-            return cls(place(pretokens.letters, id_of), pretokens.counts)
+            words = WordLetters(pretokens.letters)
+            row = words.row(id_of) if base == "bytes" else words.character_row(id_of)
+            return cls(row, pretokens.counts)
         ids = np.empty(1 + symbols.size, np.int32)
         ids[0] = BETWEEN
         np.take(id_of, symbols, out=ids[1:], mode="clip")  # in range, but only "clip" needs no copy
@@ -317,7 +210,7 @@ def word_characters(letters: NDArray[np.uint8]) -> NDArray[np.uint32]:
     """
     is_gap = letters == AFTER_WORD
     text = np.where(is_gap, np.uint8(0), letters).tobytes().decode()
-    points = code_points(text).copy()
+    points = CodePoints(text).points.copy()
     # Most bytes are ASCII, so this is faster than a running count of those that begin a character.
     gaps = np.flatnonzero(is_gap)
     points[gaps - np.searchsorted(np.flatnonzero((letters & 0xC0) == 0x80), gaps)] = GAP
@@ -424,7 +317,7 @@ def _by_kernels(pretokens: PretokenCounts) -> bool:
 def _rank_characters(pretokens: PretokenCounts, coverage: float) -> tuple[NDArray[np.int64], int]:
     """Return the code points of all characters by frequency, and how many cover the share."""
     if _by_kernels(pretokens):
-        n_uses = character_uses(pretokens.letters, pretokens.counts)
+        n_uses = WordLetters(pretokens.letters).character_uses(pretokens.counts)
     else:
         points = word_characters(pretokens.letters)
         widths = np.diff(np.flatnonzero(points == GAP), prepend=-1)
@@ -442,7 +335,7 @@ def _rank_characters(pretokens: PretokenCounts, coverage: float) -> tuple[NDArra
 def _find_words_with(pretokens: PretokenCounts, is_wanted: NDArray[np.bool_]) -> list[int]:
     """Return the numbers of the words that have a character for which bool[0x110000] is true."""
     if _by_kernels(pretokens):
-        return words_with(pretokens.letters, is_wanted, pretokens.n_words).tolist()
+        return WordLetters(pretokens.letters).find_with(is_wanted, pretokens.n_words).tolist()
     points = word_characters(pretokens.letters)
     ends = np.flatnonzero(points == GAP)
     return np.unique(np.searchsorted(ends, np.flatnonzero(is_wanted[points]))).tolist()
@@ -452,7 +345,7 @@ def _find_others(pretokens: PretokenCounts) -> list[int]:
     """Return the numbers of the words that do not begin with a space, or have another, or a ▁."""
     letters = pretokens.letters
     if _by_kernels(pretokens):
-        return unwritten_words(letters, pretokens.n_words).tolist()
+        return WordLetters(letters).find_unwritten(pretokens.n_words).tolist()
     gaps = np.flatnonzero(letters == AFTER_WORD)
     begins = np.append(0, gaps[:-1] + 1)[: gaps.size]
     spaces = letters == ord(" ")

@@ -19,7 +19,7 @@ from bpe_core.checks import counted, is_whole
 from bpe_core.diagnosis.differences import diff, show_bytes
 from bpe_core.errors import BpeError
 from bpe_core.formats import list_live_merges, open_encoder, parse_json, read_files_at
-from bpe_core.tokenizer import Encoder, Tokenizer, named, to_encoder, with_changes
+from bpe_core.tokenizer import Encoder, Tokenizer, named, to_encoder
 from bpe_core.unicode import are_whole_characters
 from bpe_core.vocabulary import Reachability
 
@@ -438,8 +438,8 @@ def _check_files(subject: _Subject) -> Iterator[Finding]:
         raise _NotCheckedError(str(error)) from None
     # The two files hold neither a pre-tokenizer nor special tokens.
     cut = fast.pretokenizer.name
-    plain = with_changes(fast, special_tokens={})
-    aligned = with_changes(slow, special_tokens={}, pretokenizer=cut)
+    plain = fast.with_changes(special_tokens={})
+    aligned = slow.with_changes(special_tokens={}, pretokenizer=cut)
     found = diff(plain, aligned)
     if found.equal is False:
         yield Finding(

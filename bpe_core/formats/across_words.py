@@ -34,9 +34,10 @@ from bpe_core.formats.sentencepiece_model import (
     read_model,
     write_model,
 )
+from bpe_core.formats.token_parts import Triple, Triples, to_list, to_triples
 from bpe_core.kernels import without_garbage_collection
-from bpe_core.pretokenizers import AddedToken, Spaces
-from bpe_core.tokenizer import Tokenizer, Triple, Triples, merge_symbols, to_list, to_triples
+from bpe_core.pretokenizers import Spaces
+from bpe_core.tokenizer import AddedToken, Tokenizer, merge_symbols
 from bpe_core.unicode import META
 
 
@@ -77,7 +78,7 @@ def build_merges(
     """Return the merges of a list; `found` are the added tokens that never get to them.
 
     >>> ids = {f"<0x{byte:02X}>": byte for byte in range(256)} | {"a": 256, "b": 257, "ab": 258}
-    >>> from bpe_core.tokenizer import to_triples
+    >>> from bpe_core.formats.token_parts import to_triples
     >>> build_merges(ids, to_triples([(256, 257, 258)]), {}, ()).merges
     [(256, 257, 258)]
     """

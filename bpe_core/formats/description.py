@@ -11,8 +11,8 @@ from bpe_core.checks import counted
 from bpe_core.errors import ConfigError, FormatError, IntegrityError
 from bpe_core.formats.sidecars import Sidecars
 from bpe_core.kernels import without_garbage_collection
-from bpe_core.pretokenizers import NORMALIZERS, AddedToken, Spaces, get_pretokenizer
-from bpe_core.tokenizer import Tokenizer
+from bpe_core.pretokenizers import NORMALIZERS, Spaces, get_pretokenizer
+from bpe_core.tokenizer import AddedToken, Tokenizer
 from bpe_core.types import Base
 
 Engine = Literal["bpe_core", "tokenizers", "tiktoken", "sentencepiece"]

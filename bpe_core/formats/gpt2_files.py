@@ -20,8 +20,9 @@ from bpe_core.formats.json_files import checked_ids, parse_json
 from bpe_core.formats.listed_merges import after_their_parts, check_ids, find_live_merges
 from bpe_core.formats.patterns import BYTE_LEVEL, normalizer_part, pre_tokenizer_part
 from bpe_core.formats.sidecars import added_token, with_added, with_prefix
+from bpe_core.formats.token_parts import Triple, Triples, number_merges, to_list
 from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.tokenizer import Tokenizer, Triple, Triples, number_merges, to_list
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.unicode import CHARACTER_TO_BYTE, from_printable, from_printables, to_printable
 
 VOCABULARY, MERGES = PAIRS[0]

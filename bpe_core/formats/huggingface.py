@@ -58,9 +58,10 @@ from bpe_core.formats.patterns import (
 from bpe_core.formats.published.catalogue import Published
 from bpe_core.formats.running.run_by_tokenizers import encode_once
 from bpe_core.formats.sidecars import added_token, first_token
+from bpe_core.formats.token_parts import to_list
 from bpe_core.kernels import without_garbage_collection
-from bpe_core.pretokenizers import NORMALIZERS, AddedToken, Spaces
-from bpe_core.tokenizer import Tokenizer, to_list
+from bpe_core.pretokenizers import NORMALIZERS, Spaces
+from bpe_core.tokenizer import AddedToken, Tokenizer
 from bpe_core.unicode import META
 
 FILE_NAME: Final = "tokenizer.json"

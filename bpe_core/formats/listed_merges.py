@@ -42,21 +42,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.errors import FormatError
-from bpe_core.tokenizer import (
-    MAX_FREE_IDS,
+from bpe_core.formats.token_parts import (
     TAKEN,
     TOO_EARLY,
-    Tokenizer,
     Triple,
     Triples,
     choose_parts,
     list_cuts,
-    merge_steps,
     pair_keys,
     to_list,
     to_triples,
-    with_changes,
 )
+from bpe_core.tokenizer import MAX_FREE_IDS, Tokenizer, merge_steps
 from bpe_core.unicode import to_printable
 
 _MAX_CHARACTERS: Final = 1_000_000
@@ -74,7 +71,7 @@ def find_live_merges(listed: Triples, texts: Mapping[int, str]) -> Triples:
     `FormatError` if two merges join the same pair, or if late tokens are too many to look at.
 
     >>> texts = dict(enumerate(["a", "b", "c", "ab", "bc", "abc"]))
-    >>> from bpe_core.tokenizer import to_triples
+    >>> from bpe_core.formats.token_parts import to_triples
     >>> find_live_merges(to_triples([(0, 1, 3), (1, 2, 4), (0, 4, 5), (3, 2, 5)]), texts).tolist()
     [[0, 1, 3], [1, 2, 4], [3, 2, 5]]
     >>> find_live_merges(to_triples([(3, 2, 5), (0, 1, 3)]), texts).tolist()
@@ -126,7 +123,7 @@ def without_dead_merges(tokenizer: Tokenizer) -> Tokenizer:
     >>> without_dead_merges(tokenizer).table.triples
     ((0, 1, 3), (1, 2, 4), (3, 2, 5))
     """
-    return with_changes(tokenizer, merges=list_live_merges(tokenizer), counts=None)
+    return tokenizer.with_changes(merges=list_live_merges(tokenizer), counts=None)
 
 
 def check_ids(ids: Mapping[str, int]) -> None:

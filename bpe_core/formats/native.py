@@ -15,8 +15,9 @@ from typing import Any, Final, cast
 from bpe_core.errors import ConfigError, FormatError, NewerFormatError
 from bpe_core.formats.description import Description, Given, Merges, plain_tokenizer
 from bpe_core.formats.json_files import as_list, checked_ids, is_token_id
-from bpe_core.pretokenizers import AddedToken, Spaces, get_pretokenizer
-from bpe_core.tokenizer import Tokenizer, Triple
+from bpe_core.formats.token_parts import Triple
+from bpe_core.pretokenizers import Spaces, get_pretokenizer
+from bpe_core.tokenizer import AddedToken, Tokenizer
 from bpe_core.unicode import from_printable, to_printable
 
 FORMAT: Final = "bpe-explorer-tokenizer"

@@ -1,6 +1,6 @@
 """What callers of kernels need: arrays that grow, and threads.
 
-Arrays are enlarged copies, arrays cut short, and arrays aligned to cache lines.
+Arrays are enlarged copies, and arrays aligned to cache lines.
 """
 
 from __future__ import annotations
@@ -31,18 +31,6 @@ def longer(array: Array, room: int) -> Array:
     grown = np.empty(max(room, 2 * array.size), array.dtype)
     grown[: array.size] = array
     return grown  # pyright: ignore[reportReturnType]
-
-
-def cut_short(array: NDArray[np.int32], n: int) -> NDArray[np.int32]:
-    """Free the memory of an array after its first n numbers, and return it, now int32[n].
-
-    Nothing is copied, so no other array may use that memory. Raises ValueError for a view.
-
-    >>> cut_short(np.array([[7, 8], [9, 10]], np.int32), 2).tolist()
-    [7, 8]
-    """
-    array.resize(n, refcheck=False)
-    return array
 
 
 def aligned_zeros(n: int) -> NDArray[np.uint64]:

@@ -1,12 +1,15 @@
 """Count the n-grams of a row of tokens in one hash table, and score tokens by these counts.
 
 Symbols are int32: 1 begins a document, twice, and the others are chosen by the caller, from 2 up
-to `MAX_SYMBOL`. The twin, and the explanation of the model, are in `comparison.model_bits`.
+to `MAX_SYMBOL`. `NgramModel` calls the kernels; its twin is
+`reference_probabilities`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +23,7 @@ MAX_SYMBOL = (1 << 21) - 1
 DISCOUNT = 0.75
 """What is taken off each count, and given to the tokens that did not follow."""
 
+_MIN_ENTRIES: Final = 1 << 12
 _BITS = np.uint64(21)
 _SYMBOL = np.uint64((1 << 21) - 1)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -185,3 +189,113 @@ def score_ngrams(counts, symbols, total, kinds, found):
             seen = max(np.float64(entries[place + _ONE] & _LOW_HALF) - DISCOUNT, 0.0)
             p = (seen + DISCOUNT * n_kinds * p) / n_after
         found[i] = p
+
+
+# -- the model that calls the kernels, and its twin -------------------------------------------
+
+
+class NgramModel:
+    """Counts of symbols in a table of limited size, and probabilities by them.
+
+    Symbols are 1 before each document, twice, and from 2 on whatever is predicted.
+
+    >>> model = NgramModel(n_symbols=6, max_entries=64)
+    >>> text = np.array([1, 1, 4, 5, 4, 5, 2], np.int32)
+    >>> model.count(text)
+    >>> model.finish()
+    >>> model.probabilities(text).round(2).tolist()
+    [1.0, 1.0, 0.69, 0.78, 0.47, 0.78, 0.33]
+    """
+
+    BEGIN: Final = BEGIN
+    """The symbol before a document."""
+    MAX_SYMBOL: Final = MAX_SYMBOL
+    """The largest symbol."""
+
+    def __init__(self, n_symbols: int, max_entries: int) -> None:
+        self._max_entries = 1 << max(max_entries.bit_length() - 1, 3)
+        self._counts = NgramCounts(
+            np.zeros(2 * min(_MIN_ENTRIES, self._max_entries), np.uint64),
+            np.empty(0, np.uint32),
+            np.zeros(n_symbols, np.int64),
+            np.zeros(2 * n_symbols, np.int64),
+        )
+        enter_beginning(self._counts)
+        self.n_entries = 1
+        """How many counts the table holds."""
+        self.floor = 0
+        """Three symbols that occurred at most this often were left out."""
+        self._total = self._kinds = 0
+
+    def count(self, symbols: NDArray[np.int32]) -> None:
+        """Count the symbols of whole documents."""
+        state = np.array([0, self.n_entries], np.int64)
+        while not count_ngrams(self._counts, symbols, state):
+            self.n_entries = int(state[1])
+            self._make_room()
+            state[1] = self.n_entries
+        self.n_entries = int(state[1])
+
+    def _make_room(self) -> None:
+        """Double the table; if it may not grow, leave out the rarest."""
+        size = self._counts.entries.size // 2
+        if size < self._max_entries:
+            self._move(min(2 * size, self._max_entries), 0)
+            return
+        while self.n_entries > size // 2:
+            self.floor += 1
+            self._move(size, self.floor)
+
+    def _move(self, size: int, floor: int) -> None:
+        to = self._counts._replace(entries=np.zeros(2 * size, np.uint64))
+        self.n_entries = int(move_ngrams(self._counts, to, floor))
+        self._counts = to
+
+    def finish(self) -> None:
+        """Prepare the counts for `probabilities`, once all are counted."""
+        size = self._counts.entries.size // 2
+        self._counts = self._counts._replace(after_pair=np.zeros(size, np.uint32))
+        sum_contexts(self._counts)
+        self._total = int(self._counts.single.sum())
+        self._kinds = int(np.count_nonzero(self._counts.single))
+
+    def used(self) -> NDArray[np.int64]:
+        """Return the symbols that occurred."""
+        return np.flatnonzero(self._counts.single)
+
+    def probabilities(self, symbols: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return the probability of each symbol of whole documents; 1 for those before them."""
+        found = np.empty(len(symbols))
+        score_ngrams(self._counts, symbols, self._total, self._kinds, found)
+        return found
+
+
+def reference_probabilities(
+    training: Sequence[Sequence[int]], text: Sequence[int], n_symbols: int
+) -> list[float]:
+    """Return the probability of each symbol of a document: the model in plain Python.
+
+    Documents are without the symbols before them.
+
+    >>> [round(p, 2) for p in reference_probabilities([[4, 5, 4, 5, 2]], [4, 5, 4, 5, 2], 6)]
+    [0.69, 0.78, 0.47, 0.78, 0.33]
+    """
+    triples: Counter[tuple[int, ...]] = Counter()
+    for document in training:
+        row = [BEGIN, BEGIN, *document]
+        triples.update(zip(row, row[1:], row[2:], strict=False))
+    pairs = Counter(triple[1:] for triple in triples)
+    singles = Counter(pair[1:] for pair in pairs)
+    levels = (singles, pairs, triples)
+    found: list[float] = []
+    row = [BEGIN, BEGIN, *text]
+    for place in range(2, len(row)):
+        p = 1 / (n_symbols - 2)
+        for n, counts in enumerate(levels):
+            before = tuple(row[place - n : place])
+            after = [count for key, count in counts.items() if key[:-1] == before]
+            if after:
+                seen = max(counts[(*before, row[place])] - DISCOUNT, 0)
+                p = (seen + DISCOUNT * len(after) * p) / sum(after)
+        found.append(p)
+    return found

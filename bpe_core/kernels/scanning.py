@@ -37,6 +37,14 @@ ENDS, STOPS, DROPS, BACK = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(8
 """As in `pretokenizers.scanners`, whose tables the scanners of most patterns follow."""
 
 
+class Block(NamedTuple):
+    """Sections of text, each pre-tokenized on its own."""
+
+    text: NDArray[np.uint8]
+    bounds: NDArray[np.int64]
+    """int64[n + 1]: the start of each section, and the end of the last."""
+
+
 class Scanner(NamedTuple):
     """The tables of a pattern; those for an automaton are empty if it cuts only before spaces."""
 

@@ -1,6 +1,6 @@
 """Decode ids to bytes, and choose the two parts that the bytes of each token are joined from.
 
-The twins are `TokenTable.join` without an end-of-word marker, and `tokenizer.token_parts`, which
+The twins are `TokenTable.join` without an end-of-word marker, and `formats.token_parts`, which
 has the reason.
 """
 

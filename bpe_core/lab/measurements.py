@@ -29,7 +29,7 @@ from bpe_core.errors import BpeError, ConfigError
 from bpe_core.extras import needs_extra
 from bpe_core.kernels import wait_for_kernels
 from bpe_core.processes import Limits, Report
-from bpe_core.tokenizer import Tokenizer, Trie, merge_symbols, with_changes
+from bpe_core.tokenizer import Tokenizer, Trie, merge_symbols
 from bpe_core.trainers import spelled_by
 from bpe_core.types import Pair, TrainingConfig
 
@@ -450,7 +450,7 @@ def _engine(tokenizer: Tokenizer) -> Callable[[str], Any]:
     # Imported when needed, because it loads the kernels.
     from bpe_core.tokenizer import CompiledEncoder, can_compile
 
-    table = with_changes(tokenizer, whole_words_first=False).table
+    table = tokenizer.with_changes(whole_words_first=False).table
     if not can_compile(table):
         raise ConfigError(
             "The compiled encoder needs all 256 bytes as tokens and no end-of-word marker. This "

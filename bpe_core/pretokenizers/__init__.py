@@ -1,12 +1,11 @@
 """Cut a text into pre-tokens, which merges never cross.
 
-In: a text. Out: special tokens and the text between them, and that text cut into pre-tokens.
+In: a text. Out: the same text cut into pre-tokens.
 
 Open `pretokenizers` first, `normalizers` for what changes a text before it is cut, and
-`named_patterns` for the patterns of GPT-2, GPT-4, Llama 3 and others. `special_tokens` makes the
-first cut, around special tokens and those that are found in any text. For kernels, `scanners`
-compiles a pattern and keeps its tables, and `blocks` cuts long texts. `cut_differences` compares
-two pre-tokenizers.
+`named_patterns` for the patterns of GPT-2, GPT-4, Llama 3 and others. For kernels, `scanners`
+compiles a pattern, keeps its tables, and cuts long texts. `cut_differences` compares two
+pre-tokenizers.
 """
 
 from typing import TYPE_CHECKING
@@ -15,16 +14,6 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.pretokenizers.blocks import (
-        Block,
-        Buffer,
-        Section,
-        SharedText,
-        ascii_in_place,
-        byte_ends,
-        safe_split,
-        sections,
-    )
     from bpe_core.pretokenizers.cut_differences import CutComparison, compare_cuts
     from bpe_core.pretokenizers.named_patterns import HAN_AND_KANA, NAMED
     from bpe_core.pretokenizers.normalizers import (
@@ -46,22 +35,6 @@ if TYPE_CHECKING:
         get_pretokenizer,
         match_failures,
     )
-    from bpe_core.pretokenizers.scanners import SCANNERS, get_scanner
-    from bpe_core.pretokenizers.special_tokens import (
-        AddedToken,
-        AddedTokenFinder,
-        AllowedSpecial,
-        IsolatingPretokenizer,
-        NormalText,
-        OrdinaryText,
-        SpecialToken,
-        allowed_tokens,
-        build_finder,
-        check_text,
-        find_isolated,
-        find_special_tokens,
-        found_in_one_search,
-        list_pieces,
-    )
+    from bpe_core.pretokenizers.scanners import SCANNERS, Section, ascii_in_place, get_scanner
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

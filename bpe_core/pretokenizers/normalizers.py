@@ -1,6 +1,6 @@
 """Normalize a text to a form of Unicode, the first step before it is cut and merged.
 
-Text is normalized only where that may change something. Characters that normalize to themselves,
+Text is normalized only where that may change something. CodePoints that normalize to themselves,
 are not combining marks and are never the second half of a composition stay as they are, whatever
 surrounds them (Unicode Standard Annex 15). Only stretches of other characters, each with the
 character before it, go to Hugging Face's `tokenizers`: a small part of most texts. Python's tables
@@ -127,12 +127,12 @@ class Normalizer(Immutable):
         """Return where stretches of characters begin and end that the normal form may change."""
         import numpy as np  # here, because importing it takes longer than encoding a short text
 
-        from bpe_core.unicode import code_points
+        from bpe_core.unicode import CodePoints
 
         stays = _stays(self.name)
         found: list[NDArray[np.int64]] = []
         for start in range(0, len(text), _BLOCK):
-            codes = code_points(text[start : start + _BLOCK])
+            codes = CodePoints(text[start : start + _BLOCK]).points
             places = np.flatnonzero(codes >= _FIRST_LOOKED_AT)  # few, in most texts
             places = places[~stays[np.minimum(codes[places], stays.size - 1)]]
             found.append(start + places)
@@ -245,14 +245,14 @@ def align(text: str, changes: Sequence[Change]) -> tuple[Alignment, Alignment]:
     """Return the alignment of a text with its normal form, in characters and in bytes of UTF-8."""
     import numpy as np
 
-    from bpe_core.unicode import byte_offsets
+    from bpe_core.unicode import CodePoints
 
     spans = np.array([(each.start, each.end) for each in changes], np.int64).reshape(-1, 2)
     sizes = [(len(each.normal), len(each.normal.encode())) for each in changes]
     widths = np.array(sizes, np.int64).reshape(-1, 2)
     return (
         Alignment(spans, widths[:, 0]),
-        Alignment(byte_offsets(text)[spans], widths[:, 1]),
+        Alignment(CodePoints(text).offsets[spans], widths[:, 1]),
     )
 
 

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     import regex
     from numpy.typing import NDArray
 
+    from bpe_core.kernels import Scanner
+    from bpe_core.pretokenizers.scanners import Section
+
 
 PRETOKENIZER_NAMES: Final[tuple[str, ...]] = tuple(NAMED)
 """The names that `get_pretokenizer` accepts, besides regex:PATTERN, and each after "NFC+"."""
@@ -219,6 +222,65 @@ class Pretokenizer(Immutable):
         if self._compiled is None:
             return [(0, len(text))] if text else []
         return [match.span() for match in self._compiled.finditer(cast_shadow(text))]
+
+    @property
+    def has_scanner(self) -> bool:
+        """True if kernels cut as it does; otherwise the `regex` package does it."""
+        return self._compiled is not None
+
+    @property
+    def cuts_in_place(self) -> bool:
+        """True if kernels cut as it does, and text is not normalized before."""
+        return self.has_scanner and self._normalizer is None
+
+    def scanner(self) -> Scanner:
+        """Return the tables with which kernels cut a text, or any if it has no scanner."""
+        from bpe_core.pretokenizers.scanners import get_scanner  # here and below: loads NumPy
+
+        return get_scanner(self._cut)
+
+    def sections(
+        self,
+        documents: Iterable[Iterable[str] | Iterable[bytes]],
+        look_back: int = 1 << 16,
+    ) -> Iterator[Section]:
+        """Cut documents, which arrive in pieces of text or UTF-8, into sections for kernels.
+
+        A long document is cut only where no pre-token crosses, near the end of a piece: if possible
+        within the last `look_back` bytes. There must be a scanner.
+
+        >>> list(get_pretokenizer("gpt2").sections([["ab", "c d"], ["e"]], look_back=1))
+        [[b'ab', b'c'], [b' d'], [b'e']]
+        """
+        from bpe_core.pretokenizers.scanners import cut_document
+
+        for document in documents:
+            yield from cut_document(document, self.safe_split, look_back)
+
+    def safe_split(self, data: bytes | memoryview | NDArray[np.uint8], near: int) -> int:
+        """Return the first byte from `near` on where a cut changes no pre-token.
+
+        Return the length of the text if there is none. There must be a scanner.
+
+        >>> get_pretokenizer("gpt2").safe_split(b"to be", 0)
+        2
+        """
+        from bpe_core.pretokenizers.scanners import safe_split
+
+        return safe_split(self._cut, data, near)
+
+    def byte_ends(self, text: str) -> NDArray[np.int64]:
+        """Return where pre-tokens end in the text's UTF-8; it must not drop text.
+
+        >>> get_pretokenizer("regex:[0-9]").byte_ends("é1").tolist()
+        [2, 3]
+        """
+        import numpy as np
+
+        from bpe_core.unicode import CodePoints
+
+        ends = np.array([end for _, end in self.spans(text)], np.int64)
+        return ends if text.isascii() else CodePoints(text).offsets[ends]
 
     @property
     def cuts_bytes(self) -> bool:

@@ -17,9 +17,10 @@ of the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import ctypes
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 from bpe_core.errors import PatternError
 from bpe_core.kernels import Scanner
 from bpe_core.kernels import mask_scanning as rules
+from bpe_core.kernels import safe_split as find_split
 from bpe_core.pretokenizers.named_patterns import (
     ALPHABET,
     NAMED,
@@ -414,3 +416,97 @@ def number_table() -> NDArray[np.uint8]:
 def _read_only(values: list[int], dtype: type[np.generic]) -> NDArray[Any]:
     # Kernels are compiled per array type, so all calls pass read-only arrays.
     return read_only(np.array(values, dtype))
+
+
+# -- long texts -----------------------------------------------------------------------------------
+
+
+Section = Sequence[bytes | memoryview]
+"""A whole document, or a part of one cut where no pre-token crosses, in pieces of UTF-8."""
+
+
+_LONG = 1 << 14
+"""ASCII text of at least this many characters is read in place. For shorter text, encoding takes
+less time than preparing for that."""
+
+
+_bytes_at = cast(
+    "Callable[[str], int]",
+    ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(("PyUnicode_AsUTF8", ctypes.pythonapi)),
+)
+
+
+class _Memory:
+    """What NumPy needs to make an array of memory; the array refers to this, and so to the text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.__array_interface__: dict[str, Any] = {
+            "version": 3,
+            "typestr": "|u1",
+            "shape": (len(text),),
+            "data": (_bytes_at(text), True),  # read-only
+        }
+
+
+def cut_document(
+    document: Iterable[str] | Iterable[bytes],
+    safe_split: Callable[[bytes | memoryview, int], int],
+    look_back: int,
+) -> Iterator[Section]:
+    """Cut a document into sections, at safe places near the ends of its pieces."""
+    section: list[bytes | memoryview] = []
+    for piece in document:
+        data = piece if isinstance(piece, bytes) else _utf8(piece)
+        if len(data) >= look_back:
+            cut = safe_split(data, len(data) - look_back)
+            if cut == len(data):
+                cut = safe_split(data, 0)
+            if cut < len(data):
+                yield [*section, data[:cut]]
+                section = []
+                data = data[cut:]
+        section.append(data)
+    if section:
+        yield section
+
+
+def _utf8(text: str) -> bytes | memoryview:
+    """Return the UTF-8 of a text, without a copy if it is long and in ASCII.
+
+    Python allocates new memory for the bytes of each long text, and touching it took longer than
+    copying the text.
+    """
+    if len(text) >= _LONG and text.isascii():
+        return ascii_in_place(text).data
+    return text.encode()
+
+
+def safe_split(name: str, data: bytes | memoryview | NDArray[np.uint8], near: int) -> int:
+    """Return the first byte from `near` on where a cut of a pattern changes no pre-token.
+
+    >>> safe_split("gpt2", b"to be", 0)
+    2
+    """
+    named = NAMED[name]
+    text = np.frombuffer(data, np.uint8)
+    # A pre-tokenizer that drops white space may join any other characters into one word.
+    before_space_only = named.drops_text or not named.ends_before_space
+    classes = class_table() if named.ends_before_space else space_table()
+    if name == "superwords":
+        classes = number_table()
+    return int(find_split(text, near, text.size, classes, before_space_only))
+
+
+def ascii_in_place(text: str) -> NDArray[np.uint8]:
+    """Return the bytes of a text of ASCII characters, read-only.
+
+    Other text has no bytes to read in place: Python would encode it and keep the result, half as
+    much again or more, for as long as the text lives.
+
+    >>> ascii_in_place("hug").tobytes()
+    b'hug'
+    """
+    if not text.isascii():
+        raise ValueError("only text of ASCII characters can be read in place")
+    return np.asarray(_Memory(text))

@@ -71,30 +71,22 @@ if TYPE_CHECKING:
     )
     from bpe_core.tokenizer.segments import TokenColumns, columns_to_segments
     from bpe_core.tokenizer.shared_blocks import Encoded
-    from bpe_core.tokenizer.steps import find_plain_cut
+    from bpe_core.tokenizer.steps import (
+        AddedToken,
+        AllowedSpecial,
+        allowed_tokens,
+        check_text,
+        find_plain_cut,
+        found_in_one_search,
+    )
     from bpe_core.tokenizer.tables import (
         MAX_FREE_IDS,
         MAX_ID,
-        StoredTable,
         TokenTable,
-        can_store,
         replace_all,
         spell_with,
-        table_to_arrays,
     )
-    from bpe_core.tokenizer.token_parts import (
-        TAKEN,
-        TOO_EARLY,
-        Triple,
-        Triples,
-        choose_parts,
-        list_cuts,
-        number_merges,
-        pair_keys,
-        to_list,
-        to_triples,
-    )
-    from bpe_core.tokenizer.tokenizer import Tokenizer, extended, with_changes
+    from bpe_core.tokenizer.tokenizer import Tokenizer
     from bpe_core.tokenizer.trie import Trie, stay_apart
 else:
     __getattr__, __dir__ = lazy_exports(__name__, __file__)

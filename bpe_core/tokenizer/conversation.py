@@ -24,7 +24,7 @@ from bpe_core.chat import (
 from bpe_core.checks import printable
 from bpe_core.errors import ChatTemplateError
 from bpe_core.tokenizer.protocol import Boundaries, Encoder
-from bpe_core.unicode import byte_offsets
+from bpe_core.unicode import CodePoints
 
 FaultKind = Literal[
     "begins-twice",
@@ -98,7 +98,9 @@ class Conversation:
 
     def turn_numbers(self, found: Boundaries) -> NDArray[np.int64]:
         """Return int64[n]: the place in `turns` of the turn that each segment begins in."""
-        starts = byte_offsets(self.text)[np.array([turn.start for turn in self.turns], np.int64)]
+        starts = CodePoints(self.text).offsets[
+            np.array([turn.start for turn in self.turns], np.int64)
+        ]
         begins = np.concatenate([[0], found.byte_ends[:-1]])
         return np.maximum(np.searchsorted(starts, begins, side="right") - 1, 0)
 
@@ -108,7 +110,7 @@ class Conversation:
         `found` is the result of `boundaries` for the text.
         """
         ends = set(found.byte_ends.tolist()) | {0}
-        offsets = byte_offsets(self.text)
+        offsets = CodePoints(self.text).offsets
         for start, end in self.learned:
             for place in (start, end):
                 if int(offsets[place]) not in ends:
@@ -126,7 +128,7 @@ class Conversation:
     def _holds(self, found: Boundaries, spans: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
         """Return bool[n]: whether each segment shares a byte with one of the spans."""
         written = sorted(span for span in spans if span[0] < span[1])
-        places = byte_offsets(self.text)[np.array(written, np.int64).reshape(-1, 2)]
+        places = CodePoints(self.text).offsets[np.array(written, np.int64).reshape(-1, 2)]
         ends = found.byte_ends
         starts = np.concatenate([[0], ends[:-1]])
         # More spans begin before a segment's end than are over at its start.

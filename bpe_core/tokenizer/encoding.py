@@ -15,21 +15,15 @@ from weakref import WeakSet
 from bpe_core.checks import counted
 from bpe_core.errors import UnknownSymbolError
 from bpe_core.kernels import (
-    MIN_BYTES_OF_CALL,
-    MIN_BYTES_TO_ENCODE,
     compile_in_background,
     kernels_are_ready,
     use_kernels,
     worth_waiting_for,
 )
-from bpe_core.pretokenizers import (
-    NormalText,
-    Pretokenizer,
-    SpecialToken,
-)
+from bpe_core.pretokenizers import Pretokenizer
 from bpe_core.tokenizer.rank_merging import merge_in
 from bpe_core.tokenizer.segments import Placed, PlacedWord, place_tokens
-from bpe_core.tokenizer.steps import Part, Steps
+from bpe_core.tokenizer.steps import NormalText, Part, SpecialToken, Steps
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.types import PretokenCounts
 
@@ -39,6 +33,12 @@ if TYPE_CHECKING:
 
     from bpe_core.tokenizer.compiled import CompiledEncoder
     from bpe_core.tokenizer.shared_blocks import Encoded
+
+
+MIN_BYTES_TO_ENCODE: Final = 200_000
+"""The least text for which a tokenizer's tables for kernels, which take 50 ms, are built."""
+MIN_BYTES_OF_CALL: Final = 2_000
+"""The least text, or ids, worth a call of kernels, which costs 20 microseconds, if all is built."""
 
 
 class Kernels:
@@ -89,27 +89,26 @@ class Kernels:
 
         There are none if the kernels don't support the tokenizer, or are not compiled.
         """
+        from bpe_core.kernels import EncoderTables
         from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
-        from bpe_core.tokenizer.compiled_tables import build_tables, pack_tables, unpack_tables
 
         if not (kernels_are_ready() and self._suited and can_compile(self._table)):
             return {}
-        tables = build_tables(self._table, self._pretokenizer.cut)
-        packed = pack_tables(tables)
+        packed = EncoderTables.build(self._table, self._pretokenizer.scanner()).pack()
         # With a word cache of its own, so that what is kept stays as it is.
-        tables = unpack_tables(packed)
+        tables = EncoderTables.unpack(packed)
         self._encoder = CompiledEncoder(self._table, self._pretokenizer, tables)
         return packed
 
     def _prepared(self) -> CompiledEncoder | None:
-        from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile
-        from bpe_core.tokenizer.compiled_tables import kept_tables, unpack_tables
+        from bpe_core.kernels import EncoderTables
+        from bpe_core.tokenizer.compiled import CompiledEncoder, can_compile, kept_tables
 
         table, tables = self._table, None
         if table.kernel_tables:
-            tables = unpack_tables(table.kernel_tables)
+            tables = EncoderTables.unpack(table.kernel_tables)
         elif table.kept_as:
-            tables = kept_tables(table, self._pretokenizer.cut)
+            tables = kept_tables(table, self._pretokenizer)
         self._suited = tables is not None or can_compile(table)
         return CompiledEncoder(table, self._pretokenizer, tables) if self._suited else None
 

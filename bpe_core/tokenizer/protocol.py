@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from bpe_core.chat import ChatTemplate
 from bpe_core.lazy import from_above
-from bpe_core.pretokenizers import AllowedSpecial, SpecialToken, align, allowed_tokens
+from bpe_core.pretokenizers import align
 from bpe_core.tokenizer.decoding import DecodeStream, OnInvalid
 from bpe_core.tokenizer.segments import TokenColumns, token_widths
+from bpe_core.tokenizer.steps import AllowedSpecial, SpecialToken, allowed_tokens
 from bpe_core.tokenizer.tokenizer import Tokenizer
 from bpe_core.types import Segment
-from bpe_core.unicode import byte_offsets
+from bpe_core.unicode import CodePoints
 
 if TYPE_CHECKING:
     from bpe_core.corpus import TrainedOn
@@ -421,7 +422,7 @@ def _starts(
         ends = np.cumsum(widths[ids])
         if ends[-1] == len(normal.text.encode()):
             text, byte_ends, changes = normal.text, ends, []
-    offsets = None if text.isascii() else byte_offsets(text)
+    offsets = None if text.isascii() else CodePoints(text).offsets
     before = len(normal.text)
     if most is not None and most < len(byte_ends) and not changes:
         before = int(byte_ends[most])

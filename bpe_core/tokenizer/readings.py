@@ -34,9 +34,9 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from bpe_core.checks import check_choice, check_whole, describe, is_a
 from bpe_core.errors import ArgumentTypeError, ConfigError, TokenizationError, UnknownSymbolError
-from bpe_core.pretokenizers import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.protocol import Encoder, Trained, find_own, to_encoder
 from bpe_core.tokenizer.rank_merging import merge_in
+from bpe_core.tokenizer.steps import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer.tables import TokenTable, spell_with
 from bpe_core.tokenizer.tokenizer import Tokenizer
 

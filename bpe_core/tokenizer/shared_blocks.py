@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels import cut_short, longer
-from bpe_core.pretokenizers import Block, Pretokenizer, Section, ascii_in_place, safe_split
+from bpe_core.kernels import Block, Encoded, longer
+from bpe_core.pretokenizers import Pretokenizer, Section, ascii_in_place
 
 _LOOK_BACK: Final = 1 << 12
 
@@ -56,7 +56,7 @@ def _cut_ascii(text: str, pretokenizer: Pretokenizer, size: int) -> Iterator[Blo
     utf8 = ascii_in_place(text)
     begin = 0
     while begin < utf8.size:
-        end = safe_split(utf8, min(begin + size, utf8.size), pretokenizer)
+        end = pretokenizer.safe_split(utf8, min(begin + size, utf8.size))
         yield Block(utf8, np.array([begin, end]))
         begin = end
 
@@ -74,9 +74,9 @@ def _cut_and_convert(text: str, pretokenizer: Pretokenizer, size: int) -> Iterat
         if stop < len(text):
             # Cut near the end, or else in the second half: after an early cut, most of the block
             # would be converted again, and once more after the next early cut.
-            cut = safe_split(data, max(0, cut - _LOOK_BACK), pretokenizer)
+            cut = pretokenizer.safe_split(data, max(0, cut - _LOOK_BACK))
             if cut == len(data):
-                cut = safe_split(data, len(data) // 2, pretokenizer)
+                cut = pretokenizer.safe_split(data, len(data) // 2)
             if cut == len(data):
                 n_characters *= 2
                 continue
@@ -133,10 +133,6 @@ def join_sections(sections: Iterable[Section], size: int) -> Iterator[Block]:
         yield Block(np.frombuffer(b"".join(pieces), np.uint8), np.array(bounds))
 
 
-Encoded = tuple[NDArray[np.int32], NDArray[np.int64]]
-"""The ids of several sections of text, and the running number of ids after each section."""
-
-
 class Gathered:
     """The ids of all blocks in one array, in the order of the blocks.
 
@@ -185,4 +181,5 @@ class Gathered:
     def finish(self) -> Encoded:
         """Return the ids of all blocks, and where those of each section end; add no more."""
         ends = np.concatenate([np.empty(0, np.int64), *self._ends])
-        return cut_short(self._ids, self._n_ids), ends
+        self._ids.resize(self._n_ids, refcheck=False)  # frees the rest without a copy
+        return self._ids, ends

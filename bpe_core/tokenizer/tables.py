@@ -279,7 +279,7 @@ class TokenTable:
     whole_words_first: bool = False
     """True if a pre-token that is a token is not merged, but looked up."""
     kernel_tables: Mapping[str, NDArray[Any]] = MappingProxyType({})
-    """The tables of kernels, if they were kept; see `compiled_tables`."""
+    """The tables of kernels, if they were kept; see `kernels.encoder_tables`."""
     kept_as: str = ""
     """The name under which processes keep its tables of kernels, or empty."""
 
@@ -481,6 +481,17 @@ class TokenTable:
         """The id of each token that a pre-token may be; empty if whole words are not looked up."""
         return self._ordinary_ids() if self.whole_words_first else {}
 
+    def whole_words(self, made: Iterable[int]) -> list[int]:
+        """Return the ids of the tokens that only a whole word may be; merges make the others.
+
+        >>> TokenTable(vocab={0: b"a", 1: b"ab"}, merges=[], whole_words_first=True).whole_words([])
+        [0, 1]
+        """
+        known: Collection[int] = self.vocab
+        if self.whole_words_first:
+            known = {*made, *self.special_tokens.values()}
+        return [id for id in self.word_ids.values() if id not in known]
+
     @cached_property
     def ids(self) -> dict[bytes, int]:
         """The id of each token; of equal tokens, an ordinary one, and of several the lowest."""
@@ -595,6 +606,44 @@ class TokenTable:
         if self.removals:
             described.append(["removals", *self.removals])
         return described
+
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
+        """Return JSON values and arrays that `of_arrays` makes an equal table of.
+
+        None for a table with an end-of-word marker or with counts.
+
+        >>> table = TokenTable(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)])
+        >>> TokenTable.of_arrays(*table.to_arrays()).vocab == table.vocab
+        True
+        """
+        if self.end_of_word is not None or self.counts is not None:
+            return None
+        import numpy as np
+
+        tokens = self.vocab.values()
+        facts = {
+            "base": self.base,
+            "complete": self.complete,
+            "special_tokens": dict(self.special_tokens),
+            "whole_words_first": self.whole_words_first,
+        }
+        return facts, {
+            "ids": np.fromiter(self.vocab, np.int64, len(tokens)),
+            "ends": np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens))),
+            "letters": np.frombuffer(b"".join(tokens), np.uint8),
+            "merges": np.array(self.triples, np.int64).reshape(-1, 3),
+            "base_ids": np.fromiter(self.base_ids.values(), np.int64),
+            "byte_ids": np.fromiter(self.byte_ids.values(), np.int64),
+        }
+
+    @staticmethod
+    def of_arrays(
+        facts: Mapping[str, Any],
+        arrays: Mapping[str, NDArray[Any]],
+        kernel_tables: Mapping[str, NDArray[Any]] = MappingProxyType({}),
+    ) -> TokenTable:
+        """Return a table that makes its parts when they are asked for; kernels need none."""
+        return StoredTable(facts, arrays, kernel_tables)
 
     def pieces(self, word: str) -> list[tuple[list[int] | None, bytes]]:
         """Cut a word around symbols missing from the alphabet; return initial ids and bytes.
@@ -727,43 +776,6 @@ class TokenTable:
         return is_right and len(self.ranks) == n
 
 
-def can_store(table: TokenTable) -> bool:
-    """Return True if a table can be written as arrays: it has no end-of-word marker and no counts.
-
-    >>> can_store(TokenTable(vocab={0: b"a"}, merges=[])), can_store(
-    ...     TokenTable(vocab={0: b"a", 1: b"</w>"}, merges=[], end_of_word="</w>")
-    ... )
-    (True, False)
-    """
-    return table.end_of_word is None and table.counts is None
-
-
-def table_to_arrays(table: TokenTable) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return a table as JSON values and arrays, from which `StoredTable` makes it again.
-
-    >>> table = TokenTable(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)])
-    >>> StoredTable(*table_to_arrays(table)).vocab == table.vocab
-    True
-    """
-    import numpy as np
-
-    tokens = table.vocab.values()
-    facts = {
-        "base": table.base,
-        "complete": table.complete,
-        "special_tokens": dict(table.special_tokens),
-        "whole_words_first": table.whole_words_first,
-    }
-    return facts, {
-        "ids": np.fromiter(table.vocab, np.int64, len(tokens)),
-        "ends": np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens))),
-        "letters": np.frombuffer(b"".join(tokens), np.uint8),
-        "merges": np.array(table.triples, np.int64).reshape(-1, 3),
-        "base_ids": np.fromiter(table.base_ids.values(), np.int64),
-        "byte_ids": np.fromiter(table.byte_ids.values(), np.int64),
-    }
-
-
 class StoredTable(TokenTable):
     """A table that was checked when it was first made, and makes its parts when they are asked for.
 
@@ -774,7 +786,7 @@ class StoredTable(TokenTable):
         self,
         facts: Mapping[str, Any],
         arrays: Mapping[str, NDArray[Any]],
-        kernel_tables: Mapping[str, NDArray[Any]] = MappingProxyType({}),
+        kernel_tables: Mapping[str, NDArray[Any]],
     ) -> None:
         self._arrays = arrays
         self.kernel_tables = kernel_tables

@@ -18,20 +18,7 @@ from bpe_core.errors import (
     TokenizationError,
 )
 from bpe_core.lazy import from_above
-from bpe_core.pretokenizers import (
-    AddedToken,
-    AllowedSpecial,
-    NormalText,
-    OrdinaryText,
-    Pretokenizer,
-    Spaces,
-    SpecialToken,
-    align,
-    allowed_tokens,
-    check_text,
-    cut_text,
-    get_pretokenizer,
-)
+from bpe_core.pretokenizers import Pretokenizer, Spaces, align, cut_text, get_pretokenizer
 from bpe_core.tokenizer.decoding import DecodeStream, OnInvalid, decode_utf8, join_bytes
 from bpe_core.tokenizer.encoding import Kernels, OnUnknown, TextEncoder
 from bpe_core.tokenizer.rank_merging import Explanation, explain_pieces
@@ -43,7 +30,17 @@ from bpe_core.tokenizer.segments import (
     to_segments,
     token_widths,
 )
-from bpe_core.tokenizer.steps import Steps, find_plain_cut
+from bpe_core.tokenizer.steps import (
+    AddedToken,
+    AllowedSpecial,
+    NormalText,
+    OrdinaryText,
+    SpecialToken,
+    Steps,
+    allowed_tokens,
+    check_text,
+    find_plain_cut,
+)
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.types import Base, Format, Immutable, Merge, Segment, read_only
 from bpe_core.unicode import META
@@ -378,6 +375,30 @@ class Tokenizer(Immutable):
             self._fingerprint = hashlib.sha256(described.encode()).hexdigest()
         return self._fingerprint
 
+    def with_changes(self, **changes: Any) -> Tokenizer:
+        """Return a tokenizer with other arguments in place of some that this was made with.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> gpt2().with_changes(pretokenizer="none").pretokenizer.name
+        'none'
+        """
+        return Tokenizer(**self._arguments() | changes)
+
+    def extended(
+        self, merges: Iterable[tuple[int, int, int]], counts: Sequence[int] | None = None
+    ) -> Tokenizer:
+        """Return a tokenizer with more merges after its own; each makes a new id.
+
+        The counts are kept if the tokenizer has counts too. Raises `ConfigError` for an id that
+        exists, or merges that do not follow from the tokens.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> longer = gpt2().extended([(262, 262, 50257)])
+        >>> longer.vocab[50257], longer.truncated(gpt2().n_merges) == gpt2()
+        (b' the the', True)
+        """
+        return Tokenizer.from_table(self.table.extended(merges, counts), self.pretokenizer.name)
+
     def truncated(self, n_merges: int) -> Tokenizer:
         """Return a tokenizer with the first `n_merges` merges only; ids are unchanged.
 
@@ -393,8 +414,7 @@ class Tokenizer(Immutable):
         kept = table.triples[:n_merges]
         gone = {made for _, _, made in table.triples[n_merges:]}
         gone -= {made for _, _, made in kept} | set(table.special_tokens.values())
-        return with_changes(
-            self,
+        return self.with_changes(
             vocab={id: token for id, token in table.vocab.items() if id not in gone},
             merges=kept,
             counts=None if table.counts is None else table.counts[:n_merges],
@@ -765,32 +785,3 @@ class Tokenizer(Immutable):
 
     def _repr_html_(self) -> str:
         return from_above("bpe_core.views", "summarize_tokenizer")(self)
-
-
-def with_changes(tokenizer: Tokenizer, **changes: Any) -> Tokenizer:
-    """Return a tokenizer with other arguments in place of some that it was made with.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> with_changes(gpt2(), pretokenizer="none").pretokenizer.name
-    'none'
-    """
-    return Tokenizer(**tokenizer._arguments() | changes)  # pyright: ignore[reportPrivateUsage]
-
-
-def extended(
-    tokenizer: Tokenizer,
-    merges: Iterable[tuple[int, int, int]],
-    counts: Sequence[int] | None = None,
-) -> Tokenizer:
-    """Return a tokenizer with more merges after its own; each makes a new id.
-
-    The counts are kept if the tokenizer has counts too. Raises `ConfigError` for an id that exists,
-    or merges that do not follow from the tokens.
-
-    >>> from bpe_core.tokenizer import gpt2
-    >>> longer = extended(gpt2(), [(262, 262, 50257)])
-    >>> longer.vocab[50257], longer.truncated(gpt2().n_merges) == gpt2()
-    (b' the the', True)
-    """
-    table = tokenizer.table.extended(merges, counts)
-    return Tokenizer.from_table(table, tokenizer.pretokenizer.name)

@@ -4,9 +4,9 @@ In: a corpus and a `TrainingConfig`. Out: a `TrainingRun`, which holds the token
 reconstruct any step of the training: pair counts, splits of words, the tokens of a text.
 
 Start with `reference`: a trainer and an encoder written as plainly as possible, against which the
-others are tested. `incremental` is plain Python that revisits only what changed; `compiled` does
-the same with kernels: the three learn the same merges. `parity` and `parity_compiled` learn
-parity-aware merges. Between merges, each asks whether to stop, and keeps those learned so far.
+others are tested. `incremental` is plain Python that revisits only what changed; `parity`
+learns parity-aware merges, and `compiled` the same as either with kernels. Between merges, each
+asks whether to stop, and keeps those learned so far.
 `base_vocabulary` builds the vocabulary that they start from, `continued` the one of continued
 training with its forbidden pairs, and `pair_tables` counts the pairs before the first merge.
 

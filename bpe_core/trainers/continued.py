@@ -62,6 +62,11 @@ class ForbiddenPairs:
         self.spelled_hashes = np.sort(np.append(self._hashes[ids], hash_tokens(others)[0]))
         """uint64[n], ascending: the hashes of the bytes that no merge may make."""
 
+    @property
+    def heaviest(self) -> int:
+        """The rule may forbid pairs whose weights are together more than this."""
+        return self.rule.heaviest
+
     def spells(self, token: bytes) -> bool:
         """Return True if no merge may make a token with these bytes."""
         return token in self._spelled
@@ -91,7 +96,7 @@ class ForbiddenPairs:
                 self._are_apart = np.append(self._are_apart, [*map(self._is_apart, new)])
             found |= self._are_apart[left] != self._are_apart[right]
         weights = self.weights()
-        heavy = weights[left] + weights[right] > self.rule.heaviest
+        heavy = weights[left] + weights[right] > self.heaviest
         for place in np.flatnonzero(heavy & ~found).tolist():
             found[place] = self.has(int(left[place]), int(right[place]))
         return found

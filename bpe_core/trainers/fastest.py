@@ -39,9 +39,9 @@ def learn_merges(
     """
     if config.picky is not None:
         if use_kernels(layout.n_text_bytes):
-            from bpe_core.trainers import picky_compiled
+            from bpe_core.trainers import compiled
 
-            return picky_compiled.learn_merges(layout, vocabulary, config, should_stop, done)
+            return compiled.learn_picky(layout, vocabulary, config, should_stop, done)
         start = partial(PickyState, picky=config.picky)
         return incremental.learn_merges(layout, vocabulary, config, should_stop, done, start)
     # Kernels know no bytes that are apart, which only Falcon has.
@@ -77,6 +77,6 @@ def learn_parity(
     if n_ids > _MAX_IDS or not use_kernels(sum(each.n_text_bytes for each in layouts)):
         return learn_parity_reference(training, measured, vocabulary, config, rule, should_stop)
     # Imported when needed, because it loads the kernels.
-    from bpe_core.trainers import parity_compiled
+    from bpe_core.trainers import compiled
 
-    return parity_compiled.learn_parity(training, measured, vocabulary, config, rule, should_stop)
+    return compiled.learn_parity(training, measured, vocabulary, config, rule, should_stop)

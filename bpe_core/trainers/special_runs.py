@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bpe_core.comparison import gini
 from bpe_core.corpus import NEVER, Layout
 from bpe_core.errors import ConfigError, FormatError
-from bpe_core.tokenizer import Tokenizer, with_changes
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.trainers.parity import TOGETHER
 from bpe_core.types import Merge, read_only
@@ -147,7 +147,7 @@ class Continuation:
             return self.base
         added = {*self.characters[n_characters:]}
         vocab = {id: token for id, token in self.base.vocab.items() if id not in added}
-        return with_changes(self.base, vocab=vocab)
+        return self.base.with_changes(vocab=vocab)
 
     @property
     def n_term_merges(self) -> int:
@@ -164,8 +164,7 @@ class Continuation:
         Raises `ConfigError` unless there is one count for each.
 
         >>> from bpe_core.tokenizer import gpt2
-        >>> from bpe_core.tokenizer import extended
-        >>> longer = extended(gpt2(), [(262, 262, 50257)])
+        >>> longer = gpt2().extended([(262, 262, 50257)])
         >>> Continuation(gpt2(), (7,)).list_merges(longer)
         (Merge(rank=0, left=262, right=262, id=50257, count=7),)
         """

@@ -38,8 +38,8 @@ from bpe_core.kernels import (
     worth_waiting_for,
 )
 from bpe_core.lazy import from_above
-from bpe_core.pretokenizers import check_text, compile_pattern, get_pretokenizer
-from bpe_core.tokenizer import Tokenizer, TokenTable, extended, with_changes
+from bpe_core.pretokenizers import compile_pattern, get_pretokenizer
+from bpe_core.tokenizer import Tokenizer, TokenTable, check_text
 from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.trainers.continued import ContinuedVocabulary
 from bpe_core.trainers.fastest import learn_merges
@@ -470,7 +470,7 @@ def continue_run(
         counted,
         lay_out_tokens(base, counted.pretokens),
         vocabulary,
-        lambda learned: extended(base, learned.merges, learned.counts),
+        lambda learned: base.extended(learned.merges, learned.counts),
         config,
         watch,
         continues,
@@ -514,7 +514,7 @@ def train_superwords(
         return first
     form, plus, _ = config.pretokenizer.rpartition("+")
     cut = f"{form}{plus}superwords"
-    base = with_changes(first.tokenizer, pretokenizer=cut)
+    base = first.tokenizer.with_changes(pretokenizer=cut)
     watch = Watch(0, started, on_progress, should_stop, on_counting)
     counted = count(corpus, cut, watch)
     watch.note_first(len(first.merges), 0)

@@ -8,7 +8,7 @@ figure that counts tokens by script.
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bpe_core.unicode.byte_tables import are_whole_characters
 from bpe_core.unicode.classes import CLASSES, LETTER_CLASSES, class_runs, unicode_class
 
-WORD, PUNCTUATION, WHITE_SPACE = 1, 2, 3
+_WORD, _OTHER, _WHITE_SPACE = 1, 2, 3
 # A pattern has to name each script; they are tried in this order. Scripts not listed here count as
 # "other letters".
 _SCRIPTS = """
@@ -39,7 +39,7 @@ _LETTERS_AND_MARKS = frozenset({*LETTER_CLASSES, "mark"})
 _PUNCTUATION = regex.compile(r"[\p{P}\p{S}--\p{So}]", regex.V1)
 _N_CODE_POINTS = 0x110000
 _NO_WORD = ("other", "punctuation", "symbol")
-_KIND_OF_CLASS = {"space": WHITE_SPACE, **dict.fromkeys(_NO_WORD, PUNCTUATION)}
+_KIND_OF_CLASS = {"space": _WHITE_SPACE, **dict.fromkeys(_NO_WORD, _OTHER)}
 CUT_CHARACTERS: Final = "Cut characters"
 NO_LETTERS: Final = "No letters"
 TOKEN_SCRIPTS: Final = (*SCRIPT_NAMES, OTHER_SCRIPT, NO_LETTERS, CUT_CHARACTERS)
@@ -108,63 +108,83 @@ def find_group(character: str) -> str:
     return "punctuation" if _PUNCTUATION.match(character) else "digits and other"
 
 
-def code_points(text: str) -> NDArray[np.uint32]:
-    """Return the code points of a text without lone surrogates, uint32[n_characters].
+class CodePoints:
+    """The characters of a text without lone surrogates, in arrays that are made when asked for.
 
-    >>> code_points("aé").tolist()
-    [97, 233]
+    >>> found = CodePoints("aé 7!")
+    >>> found.points.tolist(), found.offsets.tolist()
+    ([97, 233, 32, 55, 33], [0, 1, 3, 4, 5, 6])
+    >>> found.kinds.tolist() == [found.WORD, found.WORD, found.SPACE, found.WORD, found.OTHER]
+    True
     """
-    return np.frombuffer(text.encode("utf-32-le"), np.uint32)
+
+    WORD: Final = _WORD
+    """The kind of letters, marks and numbers."""
+    OTHER: Final = _OTHER
+    """The kind of punctuation, and also of symbols, emoji and control characters."""
+    SPACE: Final = _WHITE_SPACE
+    """The kind of white space."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def points(self) -> NDArray[np.uint32]:
+        """The code points, uint32[n]."""
+        return np.frombuffer(self._text.encode("utf-32-le"), np.uint32)
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Each character's UTF-8 offset, then the text's length, int64[n + 1]."""
+        if self._text.isascii():
+            return np.arange(len(self._text) + 1, dtype=np.int64)
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(_utf8_lengths(self.points))])
+
+    @cached_property
+    def kinds(self) -> NDArray[np.uint8]:
+        """WORD, OTHER or SPACE, uint8[n]."""
+        return _kind_table()[self.points]
+
+    @cached_property
+    def are_numbers(self) -> NDArray[np.bool_]:
+        """True for each number, bool[n].
+
+        >>> CodePoints("a1Ⅷ!").are_numbers.tolist()
+        [False, True, True, False]
+        """
+        return _number_table()[self.points]
+
+    @cached_property
+    def scripts(self) -> NDArray[np.uint8]:
+        """The script of each as an index in SCRIPT_GROUPS, uint8[n]; of others NO_LETTER.
+
+        >>> [SCRIPT_GROUPS[code] for code in CodePoints("ж漢!").scripts]
+        ['Cyrillic letters', 'Han characters', 'no letters']
+        >>> CodePoints("ー").scripts.tolist() == [SHARED_LETTER]
+        True
+        """
+        table = _code_table()
+        codes = table[self.points]
+        missing = codes == _UNKNOWN
+        if missing.any():
+            for point in np.unique(self.points[missing]).tolist():
+                table[point] = _find_code(chr(point))
+            codes = table[self.points]
+        return codes
 
 
-def utf8_lengths(points: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Return how many bytes of UTF-8 each code point takes, int64[n_characters].
-
-    >>> utf8_lengths(code_points("aé漢😀")).tolist()
-    [1, 2, 3, 4]
-    """
+def _utf8_lengths(points: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Return how many bytes of UTF-8 each code point takes, int64[n_characters]."""
     lengths = np.ones(len(points), np.int64)
     for first in (0x80, 0x800, 0x10000):
         lengths += points >= first
     return lengths
 
 
-def byte_offsets(text: str) -> NDArray[np.int64]:
-    """Return int64[len(text) + 1]: each character's UTF-8 offset, then the text's length.
-
-    >>> byte_offsets("aé!").tolist()
-    [0, 1, 3, 4]
-    """
-    if text.isascii():
-        return np.arange(len(text) + 1, dtype=np.int64)
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(utf8_lengths(code_points(text)))])
-
-
-def classify(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """Return the kind of each code point: WORD, PUNCTUATION or WHITE_SPACE, uint8[n_characters].
-
-    Letters, marks and numbers are WORD. PUNCTUATION is everything else except white space, so also
-    symbols, emoji and control characters.
-
-    >>> classify(code_points("a1 !")).tolist()
-    [1, 1, 3, 2]
-    """
-    return _kind_table()[points]
-
-
-def are_numbers(points: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Return True for each code point that is a number, bool[n_characters].
-
-    >>> are_numbers(code_points("a1Ⅷ!")).tolist()
-    [False, True, True, False]
-    """
-    return _number_table()[points]
-
-
 @cache
 def _kind_table() -> NDArray[np.uint8]:
     """Return the kind of every code point, uint8[0x110000]."""
-    return _table(np.array([_KIND_OF_CLASS.get(name, WORD) for name in CLASSES], np.uint8))
+    return _table(np.array([_KIND_OF_CLASS.get(name, _WORD) for name in CLASSES], np.uint8))
 
 
 @cache
@@ -202,27 +222,6 @@ def token_script(token: bytes) -> str:
     if any(map(is_letter, text)):
         return OTHER_SCRIPT
     return NO_LETTERS if are_whole_characters(token) else CUT_CHARACTERS
-
-
-def script_codes(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """Return the script of each code point as an index in SCRIPT_GROUPS, uint8[n_characters].
-
-    Everything but letters and marks is NO_LETTER.
-
-    >>> from bpe_core.unicode import code_points
-    >>> [SCRIPT_GROUPS[code] for code in script_codes(code_points("ж漢!"))]
-    ['Cyrillic letters', 'Han characters', 'no letters']
-    >>> script_codes(code_points("ー")).tolist() == [SHARED_LETTER]
-    True
-    """
-    table = _code_table()
-    codes = table[points]
-    missing = codes == _UNKNOWN
-    if missing.any():
-        for point in np.unique(points[missing]).tolist():
-            table[point] = _find_code(chr(point))
-        codes = table[points]
-    return codes
 
 
 def _find_code(character: str) -> int:

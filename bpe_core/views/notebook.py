@@ -18,8 +18,15 @@ import numpy as np
 from bpe_core.checks import counted, printable
 from bpe_core.comparison import Stretches
 from bpe_core.errors import ConfigError
-from bpe_core.pretokenizers import AllowedSpecial, check_text
-from bpe_core.tokenizer import Boundaries, Encoder, NamedEncoder, Tokenizer, boundaries
+from bpe_core.tokenizer import (
+    AllowedSpecial,
+    Boundaries,
+    Encoder,
+    NamedEncoder,
+    Tokenizer,
+    boundaries,
+    check_text,
+)
 from bpe_core.trainers import TrainingRun
 from bpe_core.types import Merge
 from bpe_core.view import (

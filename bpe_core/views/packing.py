@@ -19,11 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from bpe_core.comparison import Stretches
 from bpe_core.corpus import NEVER
-from bpe_core.pretokenizers import check_text, get_pretokenizer
-from bpe_core.tokenizer import Boundaries, Encoder, Tokenizer
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer import Boundaries, Encoder, Tokenizer, check_text
 from bpe_core.trainers import GrowingVocabulary, TrainingRun, split_symbols
 from bpe_core.types import Pair, TrainingConfig
-from bpe_core.unicode import code_points
+from bpe_core.unicode import CodePoints
 
 _TOKENS_CONSIDERED = 400
 _SPACES = np.array([point for point in range(0x3001) if chr(point).isspace()], np.uint32)
@@ -139,7 +139,7 @@ def pack_boundaries(found: Boundaries, encoder: Encoder) -> PackedTokens:
 
 def pack_spans(text: str, found: Stretches) -> PackedSpans:
     """Pack the disagreements between tokenizers on a text."""
-    n_before = np.concatenate([[0], np.cumsum(~np.isin(code_points(text), _SPACES))])
+    n_before = np.concatenate([[0], np.cumsum(~np.isin(CodePoints(text).points, _SPACES))])
     return {
         "starts": pack_numbers(found.byte_starts),
         "ends": pack_numbers(found.byte_ends),

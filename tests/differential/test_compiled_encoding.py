@@ -13,9 +13,9 @@ import pytest
 import tiktoken
 
 import bpe_core as bpe
-from bpe_core.kernels import WORD_ROW, compile_kernels
+from bpe_core.kernels import compile_kernels
 from bpe_core.kernels.hashing import word_key
-from bpe_core.kernels.word_cache import MAX_ROWS
+from bpe_core.kernels.word_cache import MAX_ROWS, WORD_ROW
 from bpe_core.tokenizer import END_OF_TEXT, CompiledEncoder
 from bpe_core.unicode import class_runs
 from tests.oracles import GPT2_PATTERN, tiktoken_gpt2, tokenizers_gpt2
@@ -62,11 +62,11 @@ def test_the_word_cache_grows_with_the_words_of_a_text_and_keeps_their_ids() -> 
     growing = CompiledEncoder(bpe.gpt2().table, bpe.gpt2().pretokenizer)
     sizes: list[int] = []
     for _ in range(2):  # the second time mostly from the cache
-        sizes.append(len(growing._workers[0].cache.others) // WORD_ROW)
+        sizes.append(len(growing.kernels._workers[0].cache.others) // WORD_ROW)
         assert growing.to_list(growing.encode(text, n_threads=1)) == expected
     assert sizes[0] < sizes[1] <= MAX_ROWS
     growing.forget_words()
-    assert not growing._workers
+    assert not growing.kernels._workers
     assert growing.to_list(growing.encode(text, n_threads=1)) == expected
 
 
@@ -103,7 +103,7 @@ def test_long_words_with_equal_keys_keep_their_own_ids() -> None:
         data = compiled.decode(compiled.encode_words(words)[0])
         assert data is not None
         assert data.tobytes() == b"".join(words)
-    assert compiled._workers[0].cache.used[2] == 32
+    assert compiled.kernels._workers[0].cache.used[2] == 32
 
 
 def test_every_code_point_equals_tiktoken() -> None:

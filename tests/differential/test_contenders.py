@@ -17,7 +17,6 @@ from bpe_core.lab.measurements import (
     merge_by_list_index,
     trainers,
 )
-from bpe_core.tokenizer import with_changes
 from bpe_core.trainers import encode_reference
 
 TEXT = "It overwrites 12 files…\n\n\tnaïve café, 日本語 🧩 <|endoftext|> aaaaaaaaaa  unbelievably"
@@ -36,7 +35,7 @@ def test_each_exact_encoder_returns_the_ids_of_gpt2(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in EXACT if name != "tiktoken"])
 def test_each_encoder_begins_with_the_normalizer(name: str) -> None:
-    normalized = with_changes(classroom_of_bytes(), pretokenizer="NFD+gpt2")
+    normalized = classroom_of_bytes().with_changes(pretokenizer="NFD+gpt2")
     assert by_name(normalized, name) == normalized.encode(TEXT)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import bpe_core as bpe
-from bpe_core.tokenizer import StoredTable
+from bpe_core.tokenizer.tables import StoredTable
 from tests.differential.test_across_words import hostile_texts
 from tests.more_cases import first_of
 from tests.oracles import TOKENIZERS

@@ -28,7 +28,6 @@ from bpe_core.formats.sentencepiece_model import (
     write_model,
 )
 from bpe_core.formats.sidecars import CLASSES, class_name
-from bpe_core.tokenizer import with_changes
 from bpe_core.types import Format
 from scripts.get_tokenizers import CHAT, CHAT_PACKAGES
 from tests.more_cases import first_of
@@ -222,7 +221,7 @@ def cut_by_its_class(files: Files) -> dict[str, bytes]:
         return dumps(SMALL, "huggingface")
     described: dict[str, Any] = {**GEMMAS}
     if (cut := CUTS[name]) is not None:
-        main = dumps(with_changes(SMALL, pretokenizer=cut), "huggingface")
+        main = dumps(SMALL.with_changes(pretokenizer=cut), "huggingface")
         described = json.loads(main["tokenizer.json"]) | {"normalizer": {"type": "NFC"}}
     return {"tokenizer.json": json.dumps(described).encode()}
 

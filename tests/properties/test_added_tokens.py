@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_core.pretokenizers import AddedTokenFinder
+from bpe_core.tokenizer.steps import AddedTokenFinder
 
 texts = st.text("ab<.*", min_size=1, max_size=5)
 

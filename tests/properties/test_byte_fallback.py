@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import bpe_core as bpe
 from bpe_core.formats import tokenizer_from_dict, tokenizer_to_dict
-from bpe_core.pretokenizers import AddedTokenFinder, IsolatingPretokenizer
 from bpe_core.tokenizer import CompiledEncoder, Kernels, TextEncoder, TokenTable
+from bpe_core.tokenizer.steps import AddedTokenFinder, IsolatingPretokenizer
 
 # Some characters of each width in UTF-8 begin alike, so that beginnings are shared.
 CHARACTERS = "ab(7\n >éêЖ漢漣漤一丁😀😁😿🧀"
@@ -134,7 +134,7 @@ def test_an_added_token_takes_one_place_in_the_word_cache(token: str, stored: li
     encoder = CompiledEncoder(table, IsolatingPretokenizer("sentencepiece", {token: 257}))
     encoder.forget_words()
     assert encoder.encode(100 * token).tolist() == 100 * [257]
-    (worker,) = encoder._workers
+    (worker,) = encoder.kernels._workers
     assert [np.count_nonzero(each) for each in worker.cache[:2]] == stored
     assert not worker.cache.used.any()  # no word was lost
 

@@ -18,15 +18,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import bpe_core as bpe
-from bpe_core.kernels import PAIR_ROW, SCAN_UP_TO, encoding, for_callers, token_bytes
+from bpe_core.kernels import encoder_tables, encoding, for_callers, token_bytes
+from bpe_core.kernels.encoding import SCAN_UP_TO
 from bpe_core.kernels.word_cache import SHORT_WORD
+from bpe_core.kernels.word_merging import PAIR_ROW
 from bpe_core.tokenizer import (
     CompiledEncoder,
     TokenTable,
     Trie,
     can_compile,
     compiled,
-    compiled_tables,
     merge_symbols,
 )
 from bpe_core.tokenizer.rank_merging import merge_by_heap, merge_by_scan
@@ -134,7 +135,7 @@ long_words = st.one_of(
 @given(tables(one_merge_a_token=True), st.lists(long_words, min_size=1, max_size=6))
 def test_tries_encode_long_words_like_scan(table: TokenTable, some: list[str]) -> None:
     encoder = CompiledEncoder(table, WHOLE)
-    assert encoder._trie.symbol_at.size
+    assert encoder.kernels.trie.symbol_at.size
     for word in some:
         ids = merge_by_scan(base_ids(table, word), table.ranks, table.made)
         assert encoder.encode(word).tolist() == ids
@@ -163,7 +164,7 @@ def test_tries_encode_runs_like_a_heap(
     n_remembered: int, table: TokenTable, lengths: list[int]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiled_tables, "_NEIGHBOURS", n_remembered)
+        patch.setattr(encoder_tables, "_NEIGHBOURS", n_remembered)
         encoder = CompiledEncoder(table, WHOLE)
     for n in lengths:
         word = " " * n
@@ -177,7 +178,7 @@ def test_tries_encode_alike_however_few_neighbours_they_remember(
     n_remembered: int, table: TokenTable, some: list[str]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiled_tables, "_NEIGHBOURS", n_remembered)
+        patch.setattr(encoder_tables, "_NEIGHBOURS", n_remembered)
         encoder = CompiledEncoder(table, WHOLE)
     for word in some:
         ids = merge_by_scan(base_ids(table, word), table.ranks, table.made)
@@ -365,7 +366,7 @@ def test_tokens_longer_than_a_row_are_decoded_completely() -> None:
 
 def test_ranks_are_found_behind_full_rows_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = bpe.gpt2().truncated(1_000)
-    monkeypatch.setattr(compiled_tables, "_MERGES_PER_PAIR_ROW", PAIR_ROW)
+    monkeypatch.setattr(encoder_tables, "_MERGES_PER_PAIR_ROW", PAIR_ROW)
     encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
     tokens = [token.decode(errors="replace") for token in bpe.gpt2().vocab.values()]
     expected = [id for text in tokens for id in tokenizer.encode(text)]
@@ -377,7 +378,7 @@ def test_new_words_of_one_batch_are_merged_and_cached_once() -> None:
     drawn = random.Random(1)
     words = [" " + "".join(drawn.choices("qxz", k=n)) for n in range(2, 40) for _ in range(3)]
     encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
-    used = encoder._workers[0].cache.used
+    used = encoder.kernels._workers[0].cache.used
     n_letters = used[2]
     expected = [id for word in words for id in tokenizer.encode(word)]
     for _ in range(2):  # the second time from the word cache
@@ -394,7 +395,7 @@ def test_a_word_cache_is_cleared_when_its_arena_is_full() -> None:
     words = ["".join(chr(some.randrange(0x100, 0x180)) for _ in range(7)) for _ in range(22_000)]
     for start in range(0, len(words), 2_000):
         encoder.encode(" ".join(words[start : start + 2_000]), 1)
-    (worker,) = encoder._workers
+    (worker,) = encoder.kernels._workers
     assert 0 < worker.cache.used[0] < worker.cache.arena.size - 15
     text = " ".join(words[:500])
     assert encoder.encode(text).tolist() == bpe.gpt2().encode(text)
@@ -416,7 +417,7 @@ def test_after_many_concurrent_calls_only_one_worker_per_processor_is_kept(
     with ThreadPoolExecutor(n) as pool:
         found = list(pool.map(lambda text: encoder.encode(text, 1).tolist(), texts))
     assert found == [bpe.gpt2().encode(text) for text in texts]
-    assert len(encoder._workers) == for_callers.n_threads()
+    assert len(encoder.kernels._workers) == for_callers.n_threads()
     monkeypatch.undo()
     assert encoder.encode(texts[0]).tolist() == found[0]
 

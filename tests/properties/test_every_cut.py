@@ -7,7 +7,7 @@ merges, a word that was cut could still have the same ids.
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
+from functools import partial, partialmethod
 from io import BytesIO
 from itertools import accumulate, chain
 from pathlib import Path
@@ -18,7 +18,7 @@ from bpe_core.corpus import SourceFile, count, count_corpus, stream_corpus, text
 from bpe_core.corpus import count_compiled as compiled_counting
 from bpe_core.corpus.count_compiled import count_documents, count_sections
 from bpe_core.kernels import compile_kernels
-from bpe_core.pretokenizers import SCANNERS, blocks, get_pretokenizer, sections
+from bpe_core.pretokenizers import SCANNERS, Pretokenizer, get_pretokenizer
 from bpe_core.tokenizer import CompiledEncoder, compiled, shared_blocks
 from bpe_core.types import PretokenCounts
 from bpe_core.unicode import class_runs, unicode_class
@@ -129,7 +129,7 @@ def test_sections_are_cut_only_where_no_pretoken_changes(name: str, look_back: i
     cut = 0
     for at in range(len(TEXT) + 1):
         pieces = [TEXT[:at], TEXT[at:]]
-        found = [b"".join(part).decode() for part in sections([pieces], pretokenizer, look_back)]
+        found = [b"".join(part).decode() for part in pretokenizer.sections([pieces], look_back)]
         assert "".join(found) == TEXT
         assert [word for part in found for word in pretokenizer.split(part)] == (
             pretokenizer.split(TEXT)
@@ -188,7 +188,8 @@ def test_files_read_in_pieces_of_every_size_have_the_same_counts(
     path.write_bytes(TEXT.encode())
     monkeypatch.setattr(count, "use_kernels", lambda n_bytes: by_kernels)
     monkeypatch.setattr(count, "_BLOCK_CHARACTERS", 1)
-    monkeypatch.setattr(blocks, "sections", partial(sections, look_back=1))
+    cut = partialmethod(Pretokenizer.sections, look_back=1)
+    monkeypatch.setattr(Pretokenizer, "sections", cut)
     small = partial(count_sections, block_bytes=1)
     monkeypatch.setattr(compiled_counting, "count_sections", small)
     corpus = stream_corpus([path])

@@ -12,7 +12,6 @@ from hypothesis import given
 import bpe_core as bpe
 from bpe_core.corpus import Layout, count_pretokens
 from bpe_core.kernels import compile_kernels
-from bpe_core.tokenizer import with_changes
 from bpe_core.trainers import ContinuedVocabulary, compiled, continued, incremental, reviving_tokens
 from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.trainers.run import lay_out_tokens
@@ -53,7 +52,7 @@ def assert_alike(one: LearnedMerges, other: LearnedMerges) -> None:
 
 def for_kernels(case: Case) -> Case:
     """Return a case without terms and without Falcon's rule, which kernels are not asked for."""
-    return replace(case, terms=(), base=with_changes(case.base, pretokenizer="none"))
+    return replace(case, terms=(), base=case.base.with_changes(pretokenizer="none"))
 
 
 def learn_case(case: Case) -> list[LearnedMerges]:

@@ -15,11 +15,11 @@ import random
 from bpe_core.tokenizer.rank_merging import explain_word
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus import count_compiled as counting
-from bpe_core.kernels import word_cache
-from bpe_core.pretokenizers.special_tokens import IsolatingPretokenizer
+from bpe_core.kernels import block_encoder, encoder_tables, word_cache, word_counter
+from bpe_core.tokenizer.steps import IsolatingPretokenizer
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
+from bpe_core.pretokenizers.scanners import get_scanner
 from bpe_core.trainers.training import train
-from bpe_core.tokenizer import compiled, compiled_tables
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.tokenizer.tables import TokenTable
 from bpe_core.types import TrainingConfig
@@ -38,20 +38,21 @@ text = " ".join(some("abc", n) for n in range(1, 70) for _ in range(2))
 tokenizer = trained(text)
 encoders = [CompiledEncoder(tokenizer.table, tokenizer.pretokenizer) for _ in range(2)]
 # One without a trie, as where two merges make the same token.
-symbols = compiled_tables._symbols(tokenizer.table)
-encoders[1]._trie = compiled_tables._empty_trie(symbols, encoders[1]._trie.width, 0)
-encoders[1]._workers[0] = compiled._Worker(compiled_tables.empty_cache(), heap=True)
+symbols = encoder_tables._symbols(tokenizer.table)
+plain = encoders[1].kernels
+plain.trie = encoder_tables._empty_trie(symbols, plain.trie.width, 0)
+plain._workers[0] = block_encoder.Worker(plain, encoder_tables.empty_cache())
 for encoder in encoders:
     for _ in range(2):  # the second time from the word cache
         assert encoder.encode(text).tolist() == tokenizer.encode(text)
 """
 
 SMALL_BUFFERS = """
-compiled._SCAN_AHEAD = 24
-compiled_tables._BATCH = 3
-compiled_tables._CACHE_ROWS = 2
-compiled_tables._ARENA_PER_ROW = 20
-compiled_tables._LETTERS_PER_ROW = 32
+block_encoder._SCAN_AHEAD = 24
+encoder_tables._BATCH = 3
+encoder_tables._CACHE_ROWS = 2
+encoder_tables._ARENA_PER_ROW = 20
+encoder_tables._LETTERS_PER_ROW = 32
 word_cache.MAX_ROWS = 4
 text = "it's 12 na\u00efve\u3000 \u65e5\u672c\U0001f642 " + "ab" * 40 + " " * 33 + "xyz" * 3
 text += "'ll " + " ".join(some("\u0101\u0102\u0103", 5) for _ in range(30))
@@ -64,14 +65,14 @@ for name in ("gpt2", "cl100k", "o200k", "whitespace", "words-punctuation", "rege
         explained = [explain_word(word, tokenizer.table) for word in words]
         expected = [id for word in explained for each in word for id in each.ids]
         assert encoder.encode(part).tolist() == expected, name
-    assert len(encoder._workers[0].cache.others) == 4 * word_cache.WORD_ROW
+    assert len(encoder.kernels._workers[0].cache.others) == 4 * word_cache.WORD_ROW
 """
 
 DROPPED = """
-compiled._SCAN_AHEAD = 24
+block_encoder._SCAN_AHEAD = 24
 tokenizer = trained("ab ab")
 pretokenizer = get_pretokenizer("whitespace")
-tables = compiled_tables.build_tables(tokenizer.table, pretokenizer.name)
+tables = encoder_tables.EncoderTables.build(tokenizer.table, get_scanner(pretokenizer.name))
 for n in range(16, 50):
     encoder = CompiledEncoder(tokenizer.table, pretokenizer, tables)
     # A word of about as many pieces as a buffer has bytes, and then words that lose all of theirs.
@@ -81,9 +82,9 @@ for n in range(16, 50):
 """
 
 ADDED_TOKENS = """
-compiled._SCAN_AHEAD = 24
-compiled_tables._BATCH = 3
-compiled_tables._CACHE_ROWS = 2
+block_encoder._SCAN_AHEAD = 24
+encoder_tables._BATCH = 3
+encoder_tables._CACHE_ROWS = 2
 word_cache.MAX_ROWS = 4
 vocab = {id: bytes([id]) for id in range(256)} | {256: b" ", 257: "\u00e9".encode()}
 ids = {each: 300 + id for id, each in enumerate(["\\n", "<b>", "<b><i>", "\u00e9<", "=" * 17])}
@@ -102,7 +103,7 @@ for n in range(150):
 """
 
 DECODING = """
-compiled._LIKELY_BYTES = 0
+block_encoder._LIKELY_BYTES = 0
 tokenizer = trained("ab" * 64 + " " + "c" * 9)
 encoder = CompiledEncoder(tokenizer.table, tokenizer.pretokenizer)
 widths = sorted((len(token), id) for id, token in tokenizer.vocab.items())
@@ -113,9 +114,9 @@ for n in range(1, 200):
 """
 
 COUNTING = """
-counting._MIN_ENTRIES = 8
-counting._SCAN_AHEAD = 24
-counting._BATCH = 4
+word_counter._MIN_ENTRIES = 8
+word_counter._SCAN_AHEAD = 24
+word_counter._BATCH = 4
 for longest in range(2, 28, 2):
     text = "".join(some("ab\u00e9", drawn.randrange(1, longest)) + " " for _ in range(60))
     for name in ("gpt2", "whitespace", "regex:[a-z]+"):
@@ -130,9 +131,9 @@ TRAINING = """
 import numpy as np
 
 from bpe_core.corpus.word_row import Layout
-from bpe_core.kernels import merging
+from bpe_core.kernels import indexing, learning, merging
 from bpe_core.kernels.row import MISSING
-from bpe_core.trainers import compiled as trainer, incremental, indexing
+from bpe_core.trainers import compiled as trainer, incremental
 from bpe_core.trainers.continued import ContinuedVocabulary
 from bpe_core.types import TrainingConfig
 
@@ -140,8 +141,8 @@ merging._AT_ONCE = np.uint64(3)
 indexing._MIN_ENTRIES = 2
 indexing._MIN_SLOTS = 1
 indexing.n_threads = lambda: 3
-indexing.SPARE = trainer.SPARE = 1
-trainer._THRESHOLD_SHARE = 2
+indexing.SPARE = learning.SPARE = 1
+learning._THRESHOLD_SHARE = 2
 for letters in (1, 2, 3, 6):
     for tie_break in ("smallest-pair", "first-seen"):
         symbols = [*range(letters), MISSING]

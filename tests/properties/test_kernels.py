@@ -21,13 +21,13 @@ from bpe_core.corpus import Layout, choose_characters, count_pretokens, seen_sym
 from bpe_core.corpus import count_compiled as compiled_counting
 from bpe_core.corpus.count_compiled import count_documents, count_sections
 from bpe_core.corpus.word_row import write_words
-from bpe_core.kernels import PAIRS, SLOTS, counting, hashing, scanning
+from bpe_core.kernels import counting, hashing, indexing, learning, scanning
 from bpe_core.kernels.compiling.decorate import kernel
-from bpe_core.kernels.row import JOINED
-from bpe_core.pretokenizers import SCANNERS, blocks, scanners, sections
+from bpe_core.kernels.row import JOINED, PAIRS, SLOTS
+from bpe_core.pretokenizers import SCANNERS, scanners
 from bpe_core.pretokenizers.named_patterns import REPRESENTATIVES, cast_shadow
 from bpe_core.pretokenizers.scanners import class_table
-from bpe_core.trainers import GrowingVocabulary, incremental, indexing, train_reference
+from bpe_core.trainers import GrowingVocabulary, incremental, train_reference
 from bpe_core.trainers import compiled as compiled_training
 from bpe_core.trainers.incremental import LearnedMerges
 from bpe_core.types import PretokenCounts
@@ -99,7 +99,7 @@ def test_a_text_cut_in_two_at_a_safe_place_has_the_same_pretokens(
 ) -> None:
     encoded = text.encode()
     near = data.draw(st.integers(0, len(encoded)))
-    cut = blocks.safe_split(encoded, near, pretokenizer)
+    cut = pretokenizer.safe_split(encoded, near)
     parts = encoded[:cut].decode(), encoded[cut:].decode()
     assert cut >= near
     assert [p for part in parts for p in pretokenizer.split(part)] == pretokenizer.split(text)
@@ -137,8 +137,8 @@ def test_blocks_and_threads_do_not_change_counts_or_order(
     documents: list[list[str]], pretokenizer: bpe.Pretokenizer, block_bytes: int, look_back: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "_LONG", 3)
-        text = sections(documents, pretokenizer, look_back)
+        patch.setattr(scanners, "_LONG", 3)
+        text = pretokenizer.sections(documents, look_back)
         found = count_sections(text, pretokenizer, n_threads=3, block_bytes=block_bytes)
     assert_counted(found, ["".join(pieces) for pieces in documents], pretokenizer)
 
@@ -353,7 +353,7 @@ def test_words_too_frequent_for_a_weight_merge_alike(
     most = np.iinfo(np.int32).max
     frequent = {word: count + most - 2 for word, count in words.items()}
     _, symbols, layout = laid_out(frequent, config)
-    _, large = compiled_training.pack_weights(layout.counts)
+    _, large = learning.pack_weights(layout.counts)
     assert large.tolist() == [count for count in layout.counts.tolist() if count > most]
     assert_alike(*learn_both(layout, symbols, config))
 
@@ -384,7 +384,7 @@ def test_a_token_has_its_id_in_its_first_slot_and_below_zero_in_its_last(
     rows: list[list[int]] = []
     # Replace the last kernel of a training, which overwrites the row.
     monkeypatch.setattr(
-        compiled_training.merging,
+        learning.merging,
         "list_ranks",
         lambda row, tokens, never: rows.append(row.ids.tolist()),
     )
@@ -471,13 +471,11 @@ def test_new_pairs_take_the_room_of_the_pair_that_was_merged() -> None:
     config = bpe.TrainingConfig(400, special_tokens=())
     vocabulary = GrowingVocabulary(config, ())
     words = [("abcdefgh" * 500).encode(), *(f"ab{n}cd".encode() for n in range(500))]
-    work = compiled_training._Work(
-        Layout.of_words([vocabulary.start(word) for word in words], [1] * len(words)),
-        vocabulary,
-        config,
-    )
+    layout = Layout.of_words([vocabulary.start(word) for word in words], [1] * len(words))
+    work = learning.PairLearning(compiled_training._words(layout, config), vocabulary, 144)
     at_first = int(work._index.used[SLOTS])
-    work.run(never, None)
+    while work.learn(work.n_wanted) == "interrupted":
+        pass
     index = work._index
     n_added = int(index.used[SLOTS]) - at_first
     listed = index.ends[: index.used[PAIRS]] - index.begins[: index.used[PAIRS]]

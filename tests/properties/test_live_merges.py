@@ -27,7 +27,8 @@ from bpe_core.formats.sentencepiece_model import (
     Piece,
     write_model,
 )
-from bpe_core.tokenizer import Triple, merge_symbols, to_list, to_triples
+from bpe_core.formats.token_parts import Triple, to_list, to_triples
+from bpe_core.tokenizer import merge_symbols
 from tests.oracles import merge_whole
 
 WORDS = st.text("ab", min_size=2, max_size=6)

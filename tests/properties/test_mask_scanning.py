@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bpe_core.kernels import BEFORE_SPACES, intrinsics, mask_scanning, scanning
+from bpe_core.kernels import intrinsics, mask_scanning, scanning
 from bpe_core.kernels.compiling.load import X86_64_V3
-from bpe_core.pretokenizers import SCANNERS, get_pretokenizer, get_scanner
+from bpe_core.kernels.mask_scanning import BEFORE_SPACES
+from bpe_core.pretokenizers import SCANNERS, get_pretokenizer
+from bpe_core.pretokenizers.scanners import get_scanner
 from tests import scanned
 from tests.new_process import run_python
 

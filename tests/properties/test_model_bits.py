@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.comparison.model_bits import NgramModel, reference_probabilities
+from bpe_core.kernels.ngrams import NgramModel, reference_probabilities
 
 documents = st.lists(st.lists(st.integers(4, 7), max_size=12), max_size=5)
 
 
 @given(documents, st.lists(st.integers(3, 8), max_size=12))
 def test_the_model_equals_plain_python(training: list[list[int]], text: list[int]):
-    model = NgramModel(9)
+    model = NgramModel(9, 1 << 23)
     for document in training:
         model.count(np.array([1, 1, *document, 2], np.int32))
     model.finish()

@@ -56,7 +56,7 @@ def by_tokenizers(
 
 
 def test_the_kernel_learns_what_the_reference_learns() -> None:
-    from bpe_core.trainers import parity_compiled
+    from bpe_core.trainers import compiled
 
     rng = random.Random(7)
     cut = get_pretokenizer("gpt2")
@@ -76,7 +76,7 @@ def test_the_kernel_learns_what_the_reference_learns() -> None:
             return [Layout.of_symbols(count_pretokens(each, cut), "bytes", ids) for each in corpora]
 
         found: list[object] = []
-        for learn in (learn_parity_reference, parity_compiled.learn_parity):
+        for learn in (learn_parity_reference, compiled.learn_parity):
             vocabulary = GrowingVocabulary(config, ())
             rows = lay_out(training, vocabulary.base_ids)
             measured = None if development is None else lay_out(development, vocabulary.base_ids)

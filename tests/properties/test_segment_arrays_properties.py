@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.pretokenizers import SpecialToken, find_special_tokens, list_pieces
 from bpe_core.tokenizer import boundaries
+from bpe_core.tokenizer.steps import SpecialToken, find_special_tokens, list_pieces
 from tests.strategies import texts
 
 CLASSROOM = bpe.train(

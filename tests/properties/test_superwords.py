@@ -17,8 +17,9 @@ from tokenizers import Tokenizer
 
 import bpe_core as bpe
 from bpe_core.formats import dumps
+from bpe_core.kernels import indexing, learning
 from bpe_core.pretokenizers import get_pretokenizer
-from bpe_core.trainers import Continuation, Watch, compiled, fastest, indexing, is_superword
+from bpe_core.trainers import Continuation, Watch, fastest, is_superword
 from bpe_core.trainers.superwords import train_superwords_reference
 from bpe_core.trainers.training import continue_run
 from bpe_core.types import TieBreak, TrainingConfig
@@ -38,7 +39,7 @@ by_engine = pytest.mark.parametrize("with_kernels", [False, True])
 def force(monkeypatch: pytest.MonkeyPatch, *, with_kernels: bool) -> None:
     monkeypatch.setattr(fastest, "use_kernels", lambda n_bytes: with_kernels)
     # As for millions of pairs: those that are too rare by a sketch are not counted.
-    monkeypatch.setattr(compiled, "_MANY_PAIRS", 1)
+    monkeypatch.setattr(learning, "_MANY_PAIRS", 1)
     monkeypatch.setattr(indexing, "_SKETCHED", 16)
 
 
@@ -186,7 +187,7 @@ def test_patterns_veto_the_same_merges_however_many_pairs_are_judged_together(
     for with_kernels in (False, True):
         with pytest.MonkeyPatch.context() as patched:
             force(patched, with_kernels=with_kernels)
-            patched.setattr(compiled, "_JUDGED", judged)
+            patched.setattr(learning, "_JUDGED", judged)
             runs.append(bpe.train([*documents, "a way by the way"], config))
     plain, fast = runs
     assert (plain.merges, plain.stop_reason) == (fast.merges, fast.stop_reason)

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from bpe_core.formats import parse_json
 from bpe_core.formats.checking.probe import keep_merges_within
 from bpe_core.formats.running.run_by_tokenizers import encode_once
-from bpe_core.tokenizer import to_triples
-from bpe_core.tokenizer.token_parts import (
+from bpe_core.formats.token_parts import (
     choose_by_kernel,
     choose_in_python,
     cuts_by_kernel,
     cuts_in_python,
     number_by_kernel,
     number_in_python,
+    to_triples,
 )
 
 TOKENS = st.lists(st.text("ab", min_size=2, max_size=6).map(str.encode), unique=True, max_size=14)

@@ -17,13 +17,12 @@ from bpe_core.trainers.base_vocabulary import GrowingVocabulary
 from bpe_core.corpus.corpus import Corpus
 from bpe_core.corpus.count_compiled import count_documents, count_sections
 from bpe_core.formats.listed_merges import recover_merges
-from bpe_core.pretokenizers.blocks import sections
 from bpe_core.tokenizer.compiled import CompiledEncoder
-from bpe_core.tokenizer.token_parts import number_merges
+from bpe_core.formats.token_parts import number_merges
 from bpe_core.pretokenizers.scanners import SCANNERS
 from bpe_core.trainers import compiled
 from bpe_core.corpus.word_row import Layout
-from bpe_core.pretokenizers.special_tokens import IsolatingPretokenizer
+from bpe_core.tokenizer.steps import IsolatingPretokenizer
 from bpe_core.pretokenizers.pretokenizers import get_pretokenizer
 from bpe_core.trainers.training import train
 from bpe_core.types import TrainingConfig
@@ -35,7 +34,7 @@ names = [*SCANNERS, "regex:[0-9]"]
 for name in names:
     count_documents([text, text], get_pretokenizer(name))
 gpt2 = get_pretokenizer("gpt2")
-pretokens = count_sections(sections([[text.encode()], [text]], gpt2), gpt2, None, 3, 1 << 16)
+pretokens = count_sections(gpt2.sections([[text.encode()], [text]]), gpt2, None, 3, 1 << 16)
 for rule in ("smallest-pair", "first-seen"):
     config = TrainingConfig(3_000, special_tokens=(), tie_break=rule, max_token_bytes=9)
     vocabulary = GrowingVocabulary(config, ())

@@ -9,9 +9,17 @@ import pytest
 
 from bpe_core.errors import PatternError
 from bpe_core.kernels.mask_scanning import FROM_RIGHT
-from bpe_core.pretokenizers import NAMED, SCANNERS, get_scanner
+from bpe_core.pretokenizers import NAMED, SCANNERS
 from bpe_core.pretokenizers.named_patterns import over_shadows
-from bpe_core.pretokenizers.scanners import BACK, DROPS, ENDS, STOPS, Automaton, compile_automaton
+from bpe_core.pretokenizers.scanners import (
+    BACK,
+    DROPS,
+    ENDS,
+    STOPS,
+    Automaton,
+    compile_automaton,
+    get_scanner,
+)
 
 
 def cut(automaton: Automaton, text: str) -> list[str]:

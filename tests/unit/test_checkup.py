@@ -12,7 +12,7 @@ import pytest
 import bpe_core as bpe
 from bpe_core.diagnosis import CHECKS
 from bpe_core.formats import dumps, write_files
-from bpe_core.tokenizer import Tokenizer, with_changes
+from bpe_core.tokenizer import Tokenizer
 from tests.commands import run
 from tests.new_process import ROOT
 
@@ -175,7 +175,7 @@ def test_two_files_of_one_folder_disagree(tmp_path: Path) -> None:
     assert found_in(bpe.check(tmp_path)) == []
     merges = (tmp_path / "merges.txt").read_text(encoding="utf-8").splitlines()
     (tmp_path / "merges.txt").write_text("\n".join([merges[0], *merges[:0:-1]]), encoding="utf-8")
-    shorter = with_changes(TRAINED.truncated(TRAINED.n_merges - 1))
+    shorter = TRAINED.truncated(TRAINED.n_merges - 1).with_changes()
     write_files(dumps(shorter, "gpt2"), tmp_path)
     (finding,) = (each for each in bpe.check(tmp_path).findings if each.name == "files-disagree")
     assert finding.severity == "error"

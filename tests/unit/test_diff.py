@@ -21,7 +21,7 @@ from bpe_core.diagnosis.differences import describe_spaces
 from bpe_core.diagnosis.merge_differences import LiveMerges, MergeDifferences
 from bpe_core.formats import dumps, list_live_merges
 from bpe_core.pretokenizers import Spaces, compare_cuts, get_pretokenizer
-from bpe_core.tokenizer import Tokenizer, with_changes
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.vocabulary import TokenChains
 from tests.commands import run
 from tests.conftest import MEASURED
@@ -81,7 +81,7 @@ def with_another_merge(tokenizer: Tokenizer, seed: random.Random) -> Tokenizer:
             elif moved[2] not in {id for *_, id in merges}:
                 del vocab[moved[2]]
         try:
-            return with_changes(tokenizer, vocab=vocab, merges=merges, counts=None)
+            return tokenizer.with_changes(vocab=vocab, merges=merges, counts=None)
         except bpe.ConfigError:
             continue
     return tokenizer
@@ -178,8 +178,8 @@ def mutant(number: int) -> tuple[str, bpe.Encoder, bpe.Encoder]:
         places = [at for at in range(len(pattern)) if pattern.startswith(part, at)]
         at = seed.choice(places)
         changed = pattern[:at] + CLASSES[part] + pattern[at + len(part) :]
-        own = with_changes(whole, pretokenizer=f"regex:{pattern}")
-        return kind, own, with_changes(whole, pretokenizer=f"regex:{changed}")
+        own = whole.with_changes(pretokenizer=f"regex:{pattern}")
+        return kind, own, whole.with_changes(pretokenizer=f"regex:{changed}")
     written = json.loads(dumps(whole, "huggingface")["tokenizer.json"])
     plain = opened(written)
     if kind == "special":
@@ -237,7 +237,7 @@ def outcome(encoder: bpe.Encoder, text: str, special: bool) -> list[int] | None:
 def test_the_four_answers_and_why() -> None:
     one = make("a+b", "b+c")
     assert diff(one, one).ids.words == "equal (same file form)"
-    found = diff(one, with_changes(one, merges=one.table.triples[::-1]))
+    found = diff(one, one.with_changes(merges=one.table.triples[::-1]))
     assert found.witness == "abc"
     assert "No shorter text differs." in found.why
     # A merge that never applies changes nothing, and where two merges never meet, order doesn't.
@@ -261,7 +261,7 @@ def test_a_space_in_front_of_a_text_is_a_difference() -> None:
         ["hug hugs hugging bun"], vocab_size=275, base="characters", alphabet="seen",
         byte_fallback=True, pretokenizer="llama2", special_tokens=(),
     ).tokenizer  # fmt: skip
-    other = with_changes(trained, pretokenizer="sentencepiece")
+    other = trained.with_changes(pretokenizer="sentencepiece")
     assert compare_cuts(trained.pretokenizer, other.pretokenizer).equal is True
     found = diff(trained, other)
     assert (found.equal, [name for name, _, _ in found.steps]) == (
@@ -273,8 +273,7 @@ def test_a_space_in_front_of_a_text_is_a_difference() -> None:
 def test_steps_are_said_in_words_and_of_added_tokens_only_those_that_changed() -> None:
     more = {f"<|{n:02}|>": 10 + n for n in range(40)}
     one, other = (
-        with_changes(
-            make("a+b"),
+        make("a+b").with_changes(
             vocab={**make("a+b").vocab, **{id: text.encode() for text, id in added.items()}},
             special_tokens=added,
         )
@@ -347,7 +346,7 @@ def test_merges_that_the_cut_keeps_apart_are_no_difference() -> None:
     found = diff(one, Tokenizer(vocab=vocab | made, merges=moved, pretokenizer="gpt2"))
     assert (found.equal, found.proved) == (True, True), found
     assert "the pre-tokenizer always cuts them" in found.why
-    assert diff(one, with_changes(one, pretokenizer="none")).witness == "a "
+    assert diff(one, one.with_changes(pretokenizer="none")).witness == "a "
 
 
 def test_bytes_that_no_text_has_are_no_difference() -> None:

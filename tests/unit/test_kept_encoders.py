@@ -16,7 +16,8 @@ import pytest
 import bpe_core as bpe
 from bpe_core.formats import dumps, json_files
 from bpe_core.formats.opening import open_encoder
-from bpe_core.tokenizer import NamedEncoder, StoredTable, TokenTable, table_to_arrays
+from bpe_core.tokenizer import NamedEncoder, TokenTable
+from bpe_core.tokenizer.tables import StoredTable
 from tests.commands import succeed
 from tests.new_process import run_python, run_without_compilation
 from tests.table_parts import TABLE_PARTS
@@ -188,11 +189,11 @@ def test_the_tables_of_gpt2_are_built_by_one_process_and_used_by_the_next(folder
     code = f"""
 import json
 import bpe_core
-from bpe_core.tokenizer import compiled_tables
+from bpe_core.kernels import encoder_tables
 
 built = []
-build = compiled_tables.build_tables
-compiled_tables.build_tables = lambda *arguments: built.append(1) or build(*arguments)
+build = encoder_tables.spelling
+encoder_tables.spelling = lambda table: built.append(1) or build(table)
 text = json.loads({json.dumps(json.dumps(text))}) * 40
 print(json.dumps([len(built), bpe_core.gpt2().encode(text), len(built)]))
 """
@@ -235,7 +236,7 @@ def test_without_a_folder_no_tables_are_built_to_be_kept(
     def refuse(*_: object) -> None:
         raise AssertionError("Tables were built.")
 
-    monkeypatch.setattr("bpe_core.tokenizer.compiled_tables.build_tables", refuse)
+    monkeypatch.setattr("bpe_core.kernels.encoder_tables.spelling", refuse)
     path = write(folder, to_json())
     with pytest.raises(AssertionError, match="Tables were built"):
         bpe.open_encoder(path)
@@ -281,7 +282,9 @@ def test_a_stored_table_has_all_that_its_table_has() -> None:
         special_tokens={"<s>": 5},
     )
     for table in (byte_fallback, twice, whole, SMALL.table):
-        stored = StoredTable(*table_to_arrays(table))
+        found = table.to_arrays()
+        assert found is not None
+        stored = TokenTable.of_arrays(*found)
         for name in TABLE_PARTS:
             assert getattr(stored, name) == getattr(table, name), name
         last = max(table.vocab)

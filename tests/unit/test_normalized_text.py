@@ -16,7 +16,7 @@ from bpe_core.adapting import Adapted
 from bpe_core.corpus import count_pretokens, load_sample, stream_corpus
 from bpe_core.formats import adapted_files, dumps, loads
 from bpe_core.pretokenizers import NORMALIZERS, get_pretokenizer
-from bpe_core.tokenizer import boundaries, with_changes
+from bpe_core.tokenizer import boundaries
 from bpe_core.types import Format
 from bpe_core.vocabulary import Reachability, SourceLines
 from tests.strategies import hostile_texts
@@ -37,7 +37,7 @@ SMALL = bpe.train(
 
 
 def base_of(form: str, cut: str = "gpt2") -> bpe.Tokenizer:
-    return with_changes(SMALL, pretokenizer=f"{form}+{cut}")
+    return SMALL.with_changes(pretokenizer=f"{form}+{cut}")
 
 
 def library_form(form: str, text: str) -> str:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import bpe_core as bpe
+from bpe_core.kernels.block_encoder import Worker
+from bpe_core.pretokenizers import scanners
 from bpe_core.tokenizer import CompiledEncoder, compiled, shared_blocks
 from bpe_core.tokenizer.shared_blocks import Gathered, Waiting, cut_blocks
 
@@ -18,14 +20,14 @@ def test_a_text_with_few_places_to_cut_is_not_converted_again_and_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     looked_at: list[int] = []
-    safe_split = shared_blocks.safe_split
+    safe_split = scanners.safe_split
 
-    def counted(data: bytes, near: int, pretokenizer: object) -> int:
+    def counted(name: str, data: bytes, near: int) -> int:
         looked_at.append(len(data))
-        return safe_split(data, near, GPT2)
+        return safe_split(name, data, near)
 
     monkeypatch.setattr(shared_blocks, "_LOOK_BACK", 4)
-    monkeypatch.setattr(shared_blocks, "safe_split", counted)
+    monkeypatch.setattr(scanners, "safe_split", counted)
     text = "é " * 40 + "é" * 5_000 + " é" * 8_000
     found = list(cut_blocks(text, GPT2, 64))
     parts = [block.text[: block.bounds[1]].tobytes() for block in found]
@@ -39,7 +41,7 @@ def test_a_text_with_few_places_to_cut_is_not_converted_again_and_again(
 def test_an_error_in_one_thread_ends_encoding_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled, "_PIECE", 16)
     encoder = CompiledEncoder(bpe.gpt2().table, GPT2)
-    write = encoder._write
+    write = Worker.write
     written: list[int] = []
 
     def failing(*arguments: object) -> object:
@@ -48,7 +50,7 @@ def test_an_error_in_one_thread_ends_encoding_in_all(monkeypatch: pytest.MonkeyP
             raise MemoryError
         return write(*arguments)  # pyright: ignore[reportArgumentType]
 
-    monkeypatch.setattr(encoder, "_write", failing)
+    monkeypatch.setattr(Worker, "write", failing)
     with pytest.raises(MemoryError):
         encoder.encode("hug hugs " * 5_000, 3)
     assert len(written) < 20

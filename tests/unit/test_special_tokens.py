@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.kernels import compile_kernels
-from bpe_core.pretokenizers import OrdinaryText, SpecialToken, find_special_tokens, list_pieces
 from bpe_core.tokenizer import Tokenizer
+from bpe_core.tokenizer.steps import OrdinaryText, SpecialToken, find_special_tokens, list_pieces
 
 SPECIAL = {"<a>": 7, "<a><b>": 8, "x": 9, "é": 10}
 

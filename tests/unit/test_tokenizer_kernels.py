@@ -10,8 +10,9 @@ from threading import Barrier
 import pytest
 
 import bpe_core as bpe
-from bpe_core.kernels import MIN_BYTES_OF_CALL, compile_kernels, n_threads
+from bpe_core.kernels import compile_kernels, n_threads
 from bpe_core.tokenizer import CompiledEncoder, Kernels, TextEncoder, TokenTable, forget_words
+from bpe_core.tokenizer.encoding import MIN_BYTES_OF_CALL
 from tests.new_process import run_python
 
 
@@ -92,9 +93,9 @@ def test_word_caches_are_freed_for_every_tokenizer_and_fill_again() -> None:
         encoder = each.kernels.worth(len(text))
         assert encoder is not None
         ids = encoder.encode(text).tolist()
-        filled = len(encoder._workers)
+        filled = len(encoder.kernels._workers)
         forget_words()
-        assert (filled > 0, len(encoder._workers)) == (True, 0)
+        assert (filled > 0, len(encoder.kernels._workers)) == (True, 0)
         assert encoder.encode(text).tolist() == ids
 
 

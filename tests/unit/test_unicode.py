@@ -21,12 +21,8 @@ from bpe_core.unicode import (
     BYTE_TO_CHARACTER,
     CUT_CHARACTERS,
     NO_LETTERS,
-    PUNCTUATION,
-    WHITE_SPACE,
-    WORD,
+    CodePoints,
     are_whole_characters,
-    classify,
-    code_points,
     find_group,
     find_script,
     from_printable,
@@ -45,16 +41,16 @@ NO_LETTER_IN_UNICODE_16 = "\u0558"
 @pytest.mark.parametrize(
     ("kind", "pattern"),
     [
-        (WORD, r"[\p{L}\p{M}\p{N}]+"),
-        (WHITE_SPACE, r"\s+"),
-        (PUNCTUATION, r"[^\s\p{L}\p{M}\p{N}]+"),
+        (CodePoints.WORD, r"[\p{L}\p{M}\p{N}]+"),
+        (CodePoints.SPACE, r"\s+"),
+        (CodePoints.OTHER, r"[^\s\p{L}\p{M}\p{N}]+"),
     ],
 )
 def test_every_character_has_the_same_kind_as_in_hugging_face(kind: int, pattern: str) -> None:
-    every_one = code_points(EVERY_CHARACTER)
-    others = every_one[classify(every_one) != kind]
+    every_one = CodePoints(EVERY_CHARACTER)
+    others = every_one.points[every_one.kinds != kind]
     without = Replace(Regex(pattern), "").normalize_str(EVERY_CHARACTER)
-    assert np.array_equal(code_points(without), others)
+    assert np.array_equal(CodePoints(without).points, others)
 
 
 def test_words_end_where_pre_tokens_do() -> None:

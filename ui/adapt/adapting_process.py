@@ -26,7 +26,7 @@ from bpe_core.comparison import IntervalWords
 from bpe_core.corpus import Corpus, WordCounts, load_sample, samples
 from bpe_core.formats import parse_term, term_to_dict
 from bpe_core.processes import Report
-from bpe_core.tokenizer import Tokenizer, extended
+from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers import TermCost, count, count_with_missing
 from ui.storage import read_base, read_held_out
 from ui.work import Progress
@@ -124,7 +124,7 @@ class Swapped:
         smaller, old_ids = self.base.keep_only(self.base.vocab.keys() - set(removed))
         smaller = add_characters(smaller, map(str.encode, size.characters))
         merges = ((left, right, id) for left, right, id in size.merges.tolist())
-        tokenizer = extended(smaller, merges, size.counts.tolist())
+        tokenizer = smaller.extended(merges, size.counts.tolist())
         return Adapted.of(self.base, tokenizer, old_ids, removed, size.terms)
 
 

@@ -302,7 +302,7 @@ def _parts() -> Iterator[Callable[[], object]]:
     yield _warm_up_merge_loop
     # These encode long texts.
     yield partial(import_module, "bpe_core.tokenizer.compiled")
-    yield partial(import_module, "bpe_core.tokenizer.compiled_tables")
+    yield partial(import_module, "bpe_core.tokenizer.compiled")
     yield _load_gpt2
     yield _settle
 

@@ -76,7 +76,7 @@ from bpe_core.formats.sentencepiece_model import (
     replace_pieces,
 )
 from bpe_core.formats.tiktoken_file import looks_like_tekken, read_tekken
-from bpe_core.tokenizer import Tokenizer, find_own, gpt2, with_changes
+from bpe_core.tokenizer import Tokenizer, find_own, gpt2
 from bpe_core.types import Format
 
 
@@ -351,7 +351,7 @@ def _gpt2_files(
         special_tokens=tokenizer.special_tokens,
     )
     # These files don't say whether whole words are looked up first.
-    read = with_changes(read, whole_words_first=tokenizer.table.whole_words_first)
+    read = read.with_changes(whole_words_first=tokenizer.table.whole_words_first)
     check_same("vocab.json with merges.txt", is_equal=reads_as(read, tokenizer))
     return new_vocabulary, new_merges_file
 

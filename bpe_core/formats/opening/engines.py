@@ -30,8 +30,8 @@ from bpe_core.formats.description import Description, check_not_overruled, plain
 from bpe_core.formats.huggingface import for_library, library_source, why_otherwise
 from bpe_core.formats.running.run_by_library import SentencePieceTokenizer, TiktokenTokenizer
 from bpe_core.formats.running.run_by_tokenizers import ForeignTokenizer, encode_once
-from bpe_core.pretokenizers import found_in_one_search, get_pretokenizer
-from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, find_plain_cut
+from bpe_core.pretokenizers import get_pretokenizer
+from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, find_plain_cut, found_in_one_search
 from bpe_core.unicode import to_printable
 
 

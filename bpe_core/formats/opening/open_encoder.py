@@ -31,15 +31,8 @@ from bpe_core.formats.published.catalogue import (
     TiktokenEncoding,
 )
 from bpe_core.kernels import kernels_are_ready, without_garbage_collection
-from bpe_core.pretokenizers import AddedToken, Spaces
-from bpe_core.tokenizer import (
-    NamedEncoder,
-    StoredTable,
-    Tokenizer,
-    can_store,
-    find_own,
-    table_to_arrays,
-)
+from bpe_core.pretokenizers import Spaces
+from bpe_core.tokenizer import AddedToken, NamedEncoder, Tokenizer, TokenTable, find_own
 
 MIN_BYTES: Final = 200_000
 """The size of files from which they are kept; smaller ones open in 0.1 s."""
@@ -91,9 +84,11 @@ def _to_keep(opened: NamedEncoder) -> Kept | None:
     of kernels are not built: that takes as long as opening the file.
     """
     tokenizer = find_own(opened)
-    if tokenizer is None or not can_store(tokenizer.table) or not Kept.is_possible():
+    if tokenizer is None or not Kept.is_possible():
         return None
-    table, arrays = table_to_arrays(tokenizer.table)
+    if (stored := tokenizer.table.to_arrays()) is None:
+        return None
+    table, arrays = stored
     facts: dict[str, Any] = {
         "name": opened.name,
         "provenance": opened.provenance,
@@ -120,7 +115,7 @@ def _to_encoder(kept: Kept) -> NamedEncoder:
         for name, array in kept.arrays.items()
         if name.startswith(_TABLES)
     }
-    table = StoredTable(facts["table"], kept.arrays, tables)
+    table = TokenTable.of_arrays(facts["table"], kept.arrays, tables)
     tokenizer = Tokenizer.from_table(
         table,
         facts["pretokenizer"],

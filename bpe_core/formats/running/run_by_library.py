@@ -35,18 +35,20 @@ from bpe_core.formats.sentencepiece_model import (
     read_model,
 )
 from bpe_core.kernels import n_threads
-from bpe_core.pretokenizers import AllowedSpecial, allowed_tokens, check_text
 from bpe_core.tokenizer import (
+    AllowedSpecial,
     DecodeStream,
     OnInvalid,
     TokenColumns,
     Tokenizer,
+    allowed_tokens,
     check_ids,
+    check_text,
     columns_to_segments,
     decode_utf8,
 )
 from bpe_core.types import Immutable, Segment
-from bpe_core.unicode import META, byte_offsets
+from bpe_core.unicode import META, CodePoints
 
 _PLACE: Final = re.compile(r"line (\d+),? column (\d+)")
 
@@ -215,7 +217,7 @@ def locate_tokens(
     >>> columns.ids.tolist(), columns.byte_starts.tolist(), columns.byte_ends.tolist()
     ([7, -1, 8], [0, 2, 3], [2, 3, 4])
     """
-    byte_at = byte_offsets(text)
+    byte_at = CodePoints(text).offsets
     n = len(ids)
     if isinstance(offsets, np.ndarray):
         flat = offsets.ravel()

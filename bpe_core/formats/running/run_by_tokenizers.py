@@ -31,8 +31,8 @@ from bpe_core.formats.running.run_by_library import (
     locate_tokens,
 )
 from bpe_core.formats.sentencepiece_model import BYTE_PIECES
-from bpe_core.pretokenizers import AllowedSpecial, allowed_tokens, check_text, cut_text
-from bpe_core.tokenizer import TokenColumns, check_ids
+from bpe_core.pretokenizers import cut_text
+from bpe_core.tokenizer import AllowedSpecial, TokenColumns, allowed_tokens, check_ids, check_text
 from bpe_core.unicode import META, from_printable
 
 if TYPE_CHECKING:

@@ -26,10 +26,6 @@ from bpe_core.extras import DISTRIBUTION, needs_extra
 MIN_BYTES: Final = 50_000
 """The least text that kernels count or train on sooner: both take 0.03 s then, and plain Python 1.3
 s per megabyte."""
-MIN_BYTES_TO_ENCODE: Final = 200_000
-"""The least text for which a tokenizer's tables for kernels, which take 50 ms, are built."""
-MIN_BYTES_OF_CALL: Final = 2_000
-"""The least text, or ids, worth a call of kernels, which costs 20 microseconds, if all is built."""
 _MIN_BYTES_TO_COMPILE: Final = 8_000_000
 """The amount of text that plain Python processes while the kernels compile, in about 13 s."""
 PLAIN_PYTHON: Final = (

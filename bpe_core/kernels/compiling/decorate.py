@@ -27,12 +27,10 @@ _KERNEL: dict[str, Any] = {"nogil": True, "_nrt": False}
 _WITHIN: dict[str, Any] = {**_KERNEL, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 CALLERS: Final = (
     "bpe_core.corpus.count_compiled",
-    "bpe_core.corpus.word_row",
     "bpe_core.trainers.compiled",
     "bpe_core.tokenizer.compiled",
     "bpe_core.comparison.model_bits",
-    "bpe_core.trainers.parity_compiled",
-    "bpe_core.trainers.picky_compiled",
+    "bpe_core.formats.token_parts",
 )
 """The modules that call kernels. Their `compile_all` calls each with the types that it takes. They
 are given by name, so that only the compiling processes import them."""

@@ -39,20 +39,14 @@ KERNELS: Final = Path(__file__).absolute().parents[1]
 _ALSO: Final = (
     "comparison/model_bits.py",
     "corpus/count_compiled.py",
-    "corpus/word_row.py",
     "kernels/compiling/build.py",
     "kernels/compiling/decorate.py",
     "kernels/compiling/instructions.py",
     "kernels/compiling/load.py",
-    "pretokenizers/blocks.py",
+    "formats/token_parts.py",
     "pretokenizers/scanners.py",
     "tokenizer/compiled.py",
-    "tokenizer/compiled_tables.py",
-    "tokenizer/token_parts.py",
     "trainers/compiled.py",
-    "trainers/indexing.py",
-    "trainers/parity_compiled.py",
-    "trainers/picky_compiled.py",
     "unicode/byte_tables.py",
 )
 SHARED, OBJECT, CACHE, WASM = ".so", ".o", ".numba", ".wasm"

@@ -1,4 +1,4 @@
-// Encode with a tokenizer's tables and the kernels: what `tokenizer/compiled_tables.py` and
+// Encode with a tokenizer's tables and the kernels: what `kernels/encoder_tables.py` and
 // `tokenizer/compiled.py` do for the app.
 
 import { halfCharacter } from "../../../ui/components/shared/characters.js";

@@ -1,5 +1,5 @@
-// Learn merges from documents with the kernels: what `corpus/count_compiled.py`, `trainers/compiled.py` and
-// `trainers/indexing.py` do for the app, with one thread.
+// Learn merges from documents with the kernels: what `corpus/count_compiled.py`, `kernels/learning.py` and
+// `kernels/indexing.py` do for the app, with one thread.
 
 import { Cut } from "./cutting.js";
 

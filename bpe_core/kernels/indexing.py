@@ -8,25 +8,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.kernels import (
-    BETWEEN,
-    CELLS,
-    EMPTY,
-    END,
-    ENTRIES,
-    NEXT_SLOT,
-    NEXT_WORD,
-    PAIRS,
-    SLOTS,
-    PairIndex,
-    Row,
-    Tokens,
-    aligned_zeros,
-    longer,
-    n_threads,
-    pairs,
-    together,
-)
+from bpe_core.kernels import pairs
+from bpe_core.kernels.for_callers import aligned_zeros, longer, n_threads, together
+from bpe_core.kernels.hashing import EMPTY
+from bpe_core.kernels.pairs import CELLS, END, NEXT_SLOT, NEXT_WORD
+from bpe_core.kernels.row import BETWEEN, ENTRIES, PAIRS, SLOTS, PairIndex, Row, Tokens
 
 SPARE: Final = 1024
 """The least room for more pairs, slots and heap entries in an index."""

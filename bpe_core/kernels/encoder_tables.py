@@ -5,41 +5,29 @@ As arrays by name, they are kept between processes.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.files import Kept
-from bpe_core.kernels import (
-    FIRST_SYMBOL,
+from bpe_core.kernels import added_tokens, encoding, word_cache
+from bpe_core.kernels.added_tokens import FIRST_SYMBOL, AddedTokens
+from bpe_core.kernels.encoding import SCAN_UP_TO, EncodingScratch
+from bpe_core.kernels.for_callers import aligned_empty, aligned_zeros
+from bpe_core.kernels.scanning import Scanner
+from bpe_core.kernels.token_bytes import NOT_IN_ROW, ROW, Spelling
+from bpe_core.kernels.word_cache import (
+    ID_BITS,
     NARROW_ROW,
-    NOT_IN_ROW,
-    PAIR_ROW,
     ROOM,
-    ROW,
-    SCAN_UP_TO,
     WORD_ROW,
-    AddedTokens,
     CachedWords,
-    EncodingScratch,
-    MergeTable,
     NewWords,
-    Scanner,
-    Spelling,
-    TrieArrays,
     WholeWords,
-    added_tokens,
-    aligned_empty,
-    aligned_zeros,
-    encoding,
-    word_cache,
 )
-from bpe_core.pretokenizers import get_scanner
-from bpe_core.tokenizer.tables import TokenTable
+from bpe_core.kernels.word_merging import PAIR_ROW, SYMBOL_BITS, MergeTable, TrieArrays
 
 _CACHE_ROWS: Final = 1 << 14
 """3 MB per thread, up to 12 MB for texts of many words; see `word_cache.MAX_ROWS`."""
@@ -101,7 +89,7 @@ def larger_or_empty(cache: CachedWords) -> CachedWords:
     return twice_as_large(cache) if n_rows < word_cache.MAX_ROWS else empty_cache(n_rows)
 
 
-def scratch(size: int, heap: bool) -> EncodingScratch:
+def scratch(size: int, *, heap: bool) -> EncodingScratch:
     """Return one thread's buffers, for words of up to `size` bytes, with or without a heap.
 
     >>> buffers = scratch(100, heap=False)
@@ -141,6 +129,34 @@ def new_words() -> NewWords:
     )
 
 
+class Tokens(Protocol):
+    """What the tables are built from: the tokens and merges of a tokenizer."""
+
+    @property
+    def vocab(self) -> Mapping[int, bytes]:
+        """The bytes of each id."""
+        ...
+
+    @property
+    def triples(self) -> Sequence[tuple[int, int, int]]:
+        """The merges in order: left, right and what they make."""
+        ...
+
+    @property
+    def base_ids(self) -> Mapping[bytes, int]:
+        """The alphabet."""
+        ...
+
+    @property
+    def byte_ids(self) -> Mapping[bytes, int]:
+        """The bytes that spell characters outside the alphabet, if they do."""
+        ...
+
+    def whole_words(self, made: Sequence[int]) -> list[int]:
+        """Return the ids of the tokens that only a whole word may be; merges make the others."""
+        ...
+
+
 class _Symbols(NamedTuple):
     """Merges in terms of symbols: 0 to 255 are the bytes, 256 + r is the result of merge r."""
 
@@ -155,16 +171,7 @@ class _Symbols(NamedTuple):
     """See `_build_characters`."""
 
 
-def count_symbols(table: TokenTable) -> int:
-    """Return how many symbols the merges of a table need at most.
-
-    >>> count_symbols(TokenTable(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)]))
-    257
-    """
-    return 256 + len(table.triples) + sum(len(symbol) - 1 for symbol in table.base_ids)
-
-
-def _symbols(table: TokenTable) -> _Symbols:
+def _symbols(table: Tokens) -> _Symbols:
     """Return the symbols; merges that build characters from their bytes come before all others."""
     by_byte = {**table.byte_ids, **table.base_ids}  # a character of ASCII is its byte
     byte_ids = [by_byte[bytes([byte])] for byte in range(256)]
@@ -188,7 +195,7 @@ def _symbols(table: TokenTable) -> _Symbols:
     return _Symbols(lefts, rights, made, np.array(ids, np.int32), tokens, beginnings)
 
 
-def _build_characters(table: TokenTable) -> tuple[list[tuple[int, int, int]], list[bytes]]:
+def _build_characters(table: Tokens) -> tuple[list[tuple[int, int, int]], list[bytes]]:
     """Return the merges of bytes that build the alphabet's characters, and their beginnings.
 
     A merge is a symbol, a byte, and the id of what they make. A character of three or four bytes is
@@ -215,6 +222,7 @@ def _build_characters(table: TokenTable) -> tuple[list[tuple[int, int, int]], li
 class Beginnings(NamedTuple):
     """The ids that kernels write where a character outside the alphabet begins like one of it.
 
+    >>> from bpe_core.tokenizer import TokenTable
     >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: "漢".encode()}
     >>> table = TokenTable(vocab=vocab, merges=[], base="characters", byte_fallback=range(256))
     >>> ids = np.array([257, 7], np.int32)  # the first two bytes of 漢, and another
@@ -229,7 +237,7 @@ class Beginnings(NamedTuple):
     """int32[n, 3]: the ids of these bytes."""
 
     @classmethod
-    def of_table(cls, table: TokenTable, beginnings: Sequence[bytes]) -> Beginnings:
+    def of_table(cls, table: Tokens, beginnings: Sequence[bytes]) -> Beginnings:
         """Return the beginnings of the characters of a table's alphabet."""
         ids = [[table.byte_ids[bytes([byte])] for byte in each] for each in beginnings]
         return cls(
@@ -272,30 +280,86 @@ class EncoderTables(NamedTuple):
     beginnings: Beginnings
     spelling: Spelling
 
+    @classmethod
+    def build(cls, table: Tokens, scanner: Scanner) -> EncoderTables:
+        """Return the tables for tokens that they can hold, and the cut of a pre-tokenizer.
 
-def build_tables(table: TokenTable, pretokenizer: str) -> EncoderTables:
-    """Return the tables of kernels for a tokenizer that they support.
+        >>> from bpe_core.pretokenizers import get_scanner
+        >>> from bpe_core.tokenizer import TokenTable
+        >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b"hu"}
+        >>> table = TokenTable(vocab=vocab, merges=[(104, 117, 256)])
+        >>> tables = EncoderTables.build(table, get_scanner("gpt2"))
+        >>> merges, trie = tables.merges, tables.trie
+        >>> merges.ids[-1], merges.byte_ranks[ord("h") << 8 | ord("u")], trie.width[-1]
+        (np.int32(256), np.int32(0), np.int32(2))
+        >>> EncoderTables.unpack(tables.pack()).merges.ids.tolist() == list(range(257))
+        True
+        """
+        symbols = _symbols(table)
+        return cls(
+            scanner,
+            *_encoding_tables(table, symbols),
+            Beginnings.of_table(table, symbols.beginnings),
+            spelling(table),
+        )
 
-    >>> table = TokenTable(vocab={byte: bytes([byte]) for byte in range(256)}, merges=[])
-    >>> build_tables(table, "gpt2").spelling.width.size
-    256
-    >>> vocab = {**{byte: bytes([byte]) for byte in range(256)}, 256: b"hu"}
-    >>> tables = build_tables(TokenTable(vocab=vocab, merges=[(104, 117, 256)]), "gpt2")
-    >>> merges, trie = tables.merges, tables.trie
-    >>> merges.ids[-1], merges.byte_ranks[ord("h") << 8 | ord("u")], trie.width[-1]
-    (np.int32(256), np.int32(0), np.int32(2))
-    """
-    symbols = _symbols(table)
-    return EncoderTables(
-        get_scanner(pretokenizer),
-        *_encoding_tables(table, symbols),
-        Beginnings.of_table(table, symbols.beginnings),
-        spelling(table),
-    )
+    @staticmethod
+    def can_hold(table: Tokens) -> bool:
+        """Return True if the numbers of a tokenizer's ids and symbols fit into the tables.
+
+        >>> from bpe_core.tokenizer import TokenTable
+        >>> EncoderTables.can_hold(TokenTable(vocab={0: b"a", 1: b"aa"}, merges=[(0, 0, 1)]))
+        True
+        """
+        n_symbols = 256 + len(table.triples) + sum(len(symbol) - 1 for symbol in table.base_ids)
+        return (
+            n_symbols < 1 << SYMBOL_BITS
+            and min(table.vocab) >= 0
+            and max(table.vocab) < min(1 << ID_BITS, 8 * len(table.vocab) + (1 << 16))
+        )
+
+    def pack(self) -> dict[str, NDArray[Any]]:
+        """Return all arrays by name, before anything is encoded."""
+        cache = self.cache
+        n_ids, _, n_letters = cache.used.tolist()
+        short = cache._replace(arena=cache.arena[:n_ids], letters=cache.letters[:n_letters])
+        return {
+            f"{group}.{name}": np.asarray(value)
+            for group, members in zip(_GROUPS, self._replace(cache=short), strict=True)
+            for name, value in zip(members._fields, members, strict=True)
+        }
+
+    @classmethod
+    def unpack(cls, arrays: Mapping[str, NDArray[Any]]) -> EncoderTables:
+        """Return the tables of packed arrays, with a word cache of their own."""
+
+        def members(group: str, names: Iterator[str]) -> Iterator[Any]:
+            for name in names:
+                array = arrays[f"{group}.{name}"]
+                yield array if array.ndim else int(array)
+
+        made = cls(*(kind(*members(group, iter(kind._fields))) for group, kind in _GROUPS.items()))
+        kept = made.cache
+        cache = empty_cache(len(kept.others) // WORD_ROW)
+        for name in cache._fields:
+            array: NDArray[Any] = getattr(kept, name)
+            getattr(cache, name)[: len(array)] = array
+        return made._replace(cache=cache)
+
+
+_GROUPS: Final[Mapping[str, Any]] = {
+    "scanner": Scanner,
+    "merges": MergeTable,
+    "whole": WholeWords,
+    "trie": TrieArrays,
+    "cache": CachedWords,
+    "beginnings": Beginnings,
+    "spelling": Spelling,
+}
 
 
 def _encoding_tables(
-    table: TokenTable, symbols: _Symbols
+    table: Tokens, symbols: _Symbols
 ) -> tuple[MergeTable, WholeWords, TrieArrays, CachedWords]:
     """Return the encoding tables and a word cache with the vocabulary; 10 MB for GPT-2.
 
@@ -346,10 +410,9 @@ def _free_pairs(n: int) -> NDArray[np.uint64]:
     return pairs
 
 
-def _whole_words(table: TokenTable, made: list[int], merges: MergeTable) -> WholeWords:
+def _whole_words(table: Tokens, made: list[int], merges: MergeTable) -> WholeWords:
     """Return the tokens that whole words are looked up among, without those that merges make."""
-    known = {*made, *table.special_tokens.values()} if table.whole_words_first else table.vocab
-    ids = [id for id in table.word_ids.values() if id not in known]
+    ids = table.whole_words(made)
     return _enter_words([table.vocab[id] for id in ids], ids, merges)
 
 
@@ -370,8 +433,10 @@ def enter_added(added: Mapping[str, int], tables: EncoderTables) -> tuple[AddedT
 
     Without added tokens, return the whole words of the tables.
 
+    >>> from bpe_core.pretokenizers import get_scanner
     >>> from bpe_core.tokenizer import gpt2
-    >>> found, whole = enter_added({"<b>": 7, "[": 8}, build_tables(gpt2().table, "gpt2"))
+    >>> tables = EncoderTables.build(gpt2().table, get_scanner("gpt2"))
+    >>> found, whole = enter_added({"<b>": 7, "[": 8}, tables)
     >>> bytes(found.ranges), whole.ids.tolist()
     (b'<<[[', [7, 8])
     """
@@ -423,9 +488,10 @@ def _empty_trie(symbols: _Symbols, widths: NDArray[np.int32], room: int) -> Trie
     )
 
 
-def spelling(table: TokenTable) -> Spelling:
+def spelling(table: Tokens) -> Spelling:
     """Return the bytes of all tokens, laid out for decoding.
 
+    >>> from bpe_core.tokenizer import TokenTable
     >>> spelling(TokenTable(vocab={0: b"h", 2: b"hug"}, merges=[])).width.tolist()
     [1, -1, 3]
     """
@@ -449,64 +515,3 @@ def spelling(table: TokenTable) -> Spelling:
 
 def _power_of_two(least: int) -> int:
     return 1 << max(10, (least - 1).bit_length())
-
-
-_GROUPS: Final[Mapping[str, Any]] = {
-    "scanner": Scanner,
-    "merges": MergeTable,
-    "whole": WholeWords,
-    "trie": TrieArrays,
-    "cache": CachedWords,
-    "beginnings": Beginnings,
-    "spelling": Spelling,
-}
-
-
-def kept_tables(table: TokenTable, pretokenizer: str) -> EncoderTables:
-    """Return the kernels' tables for a table with a name; a machine builds them once."""
-    made_from = f"{table.kept_as} {pretokenizer} {Kept.hash_package()}"
-    key = hashlib.sha256(made_from.encode()).hexdigest()
-    kept = Kept.find(key)
-    if kept is None:
-        kept = Kept({}, pack_tables(build_tables(table, pretokenizer)))
-        kept.keep(key)
-    return unpack_tables(kept.arrays)
-
-
-def pack_tables(tables: EncoderTables) -> dict[str, NDArray[Any]]:
-    """Return all arrays of an encoder's tables by name, before it encodes anything.
-
-    >>> from bpe_core.tokenizer.compiled_tables import build_tables
-    >>> from bpe_core.tokenizer import TokenTable
-    >>> table = TokenTable(vocab={byte: bytes([byte]) for byte in range(256)}, merges=[])
-    >>> packed = pack_tables(build_tables(table, "gpt2"))
-    >>> unpack_tables(packed).merges.ids.tolist() == list(range(256))
-    True
-    """
-    cache = tables.cache
-    n_ids, _, n_letters = cache.used.tolist()
-    short = cache._replace(arena=cache.arena[:n_ids], letters=cache.letters[:n_letters])
-    return {
-        f"{group}.{name}": np.asarray(value)
-        for group, members in zip(_GROUPS, tables._replace(cache=short), strict=True)
-        for name, value in zip(members._fields, members, strict=True)
-    }
-
-
-def unpack_tables(arrays: Mapping[str, NDArray[Any]]) -> EncoderTables:
-    """Return the tables of an encoder, with a word cache of its own."""
-
-    def members(group: str, names: Iterator[str]) -> Iterator[Any]:
-        for name in names:
-            array = arrays[f"{group}.{name}"]
-            yield array if array.ndim else int(array)
-
-    made = EncoderTables(
-        *(kind(*members(group, iter(kind._fields))) for group, kind in _GROUPS.items())
-    )
-    kept = made.cache
-    cache = empty_cache(len(kept.others) // WORD_ROW)
-    for name in cache._fields:
-        array: NDArray[Any] = getattr(kept, name)
-        getattr(cache, name)[: len(array)] = array
-    return made._replace(cache=cache)

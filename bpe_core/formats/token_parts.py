@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_core.kernels import use_kernels
-from bpe_core.tokenizer.trie import stay_apart
+from bpe_core.tokenizer import stay_apart
 from bpe_core.types import Pair
 
 Triple = tuple[int, int, int]
@@ -281,3 +281,10 @@ def choose_by_kernel(candidates: Triples, base: Set[int], n_ids: int) -> NDArray
         outcomes,
     )
     return outcomes
+
+
+def compile_all() -> None:
+    """Compile every kernel of this module by using it."""
+    choose_by_kernel(to_triples([(0, 1, 2)]), {0, 1}, 3)
+    number_by_kernel({"a": 0, "aa": 1}, [("a", "a")])
+    cuts_by_kernel([b"aa"], {b"a": 0, b"aa": 1})

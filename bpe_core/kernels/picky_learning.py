@@ -1,33 +1,19 @@
-"""The compiled trainer of PickyBPE: `incremental.learn_merges` with a `PickyState`, by a kernel.
+"""Call the kernel of PickyBPE, with the arrays that all calls of a training share.
 
-Apart from it, because what learns in plain Python loads no kernels.
+`learning` does the same for trainings that remove no tokens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.corpus import NEVER, Layout
-from bpe_core.kernels import (
-    PickyLog,
-    PickyRow,
-    PickyScratch,
-    PickyTokens,
-    Row,
-    Tokens,
-    longer,
-    picky_merging,
-    without_garbage_collection,
-)
-from bpe_core.trainers.base_vocabulary import GrowingVocabulary
-from bpe_core.trainers.compiled import MergeWork, pack_weights
-from bpe_core.trainers.continued import ContinuedVocabulary, hash_tokens
-from bpe_core.trainers.incremental import FREED, LearnedMerges
-from bpe_core.trainers.indexing import (
+from bpe_core.kernels import picky_merging
+from bpe_core.kernels.for_callers import longer
+from bpe_core.kernels.indexing import (
     SPARE,
     build_index,
     build_table,
@@ -35,64 +21,67 @@ from bpe_core.trainers.indexing import (
     cut_row,
     with_room,
 )
-from bpe_core.trainers.pair_tables import goes_by_slot, order_pairs
-from bpe_core.types import StopReason, TrainingConfig
+from bpe_core.kernels.learning import NEVER, Outcome, Words, pack_weights
+from bpe_core.kernels.picky_merging import PickyLog, PickyRow, PickyScratch, PickyTokens
+from bpe_core.kernels.row import Row, Tokens
 
-_NO_LIMIT = int(np.iinfo(np.int32).max)
-_STOPS: dict[int, StopReason] = {
+FREED: Final = -3
+"""FREED - rank, in a row of PickyBPE, marks a slot that the merge of that rank joined."""
+_NO_LIMIT: Final = int(np.iinfo(np.int32).max)
+_OUTCOMES: Final[dict[int, Outcome]] = {
+    picky_merging.ENOUGH: "learned",
     picky_merging.FULL: "vocab-size",
     picky_merging.NO_PAIRS: "no-pairs",
     picky_merging.RARE: "min-frequency",
 }
 
 
-def learn_merges(
-    layout: Layout,
-    vocabulary: GrowingVocabulary | ContinuedVocabulary,
-    config: TrainingConfig,
-    should_stop: Callable[[int, int, int], bool],
-    done: list[tuple[int, int, int]] | None = None,
-) -> LearnedMerges:
-    """Learn the same merges and removals as in plain Python, from the same arguments.
+class JoiningTokens(Protocol):
+    """The tokens that merges join and make, of which one may be an older one."""
 
-    `should_stop` is called about every 20 ms, as by `compiled.learn_merges`.
+    @property
+    def tokens(self) -> Sequence[bytes]:
+        """The bytes of each id."""
+        ...
 
-    >>> from bpe_core.corpus import Layout
-    >>> config = TrainingConfig(6, base="characters", special_tokens=(), picky=0.9)
-    >>> vocabulary = GrowingVocabulary(config, [b"a", b"b", b"c", b"d"])
-    >>> layout = Layout.of_words([[0, 1, 2], [0, 1], [3, 2]], [20, 1, 3])
-    >>> found = learn_merges(layout, vocabulary, config, lambda done, saved, count: False)
-    >>> found.merges, found.removals
-    ([(0, 1, 4), (4, 2, 5), (3, 2, 6)], [(2, 4)])
-    """
-    work = _PickyWork(layout, vocabulary, config)
-    stop_reason = work.run(should_stop, done)
-    with without_garbage_collection():
-        return work.learned(stop_reason)
+    @property
+    def next_id(self) -> int:
+        """The id of the next new token."""
+        ...
+
+    def join(self, left: int, right: int) -> int:
+        """Add the token that a pair makes, or return the id of an older one."""
+        ...
 
 
-class _PickyWork(MergeWork[Any]):
+class PickyLearning:
     """The work of one text; its arrays are enlarged when the kernel runs out of room."""
 
     def __init__(
         self,
-        layout: Layout,
-        vocabulary: GrowingVocabulary | ContinuedVocabulary,
-        config: TrainingConfig,
+        words: Words,
+        weights: NDArray[np.int64],
+        vocabulary: JoiningTokens,
+        hashes: NDArray[np.uint64],
+        factors: NDArray[np.uint64],
+        *,
+        vocab_size: int,
+        most: float,
     ) -> None:
-        self._vocabulary, self._config = vocabulary, config
-        self._wanted = _NO_LIMIT  # each removal makes room for one more
-        self._longest = config.max_token_bytes or _NO_LIMIT
+        """Begin with the weight of each slot, and the hash and factor of each token.
+
+        A token is removed of which at least `most` of the uses go into a merge.
+        """
+        self._vocabulary, self._words, self._vocab_size = vocabulary, words, vocab_size
+        self._longest = words.max_token_bytes or _NO_LIMIT
         self._n_named = 0
-        ids, n_slots, n_ids = layout.ids, layout.ids.size, vocabulary.next_id
+        ids, n_slots, n_ids = words.ids, words.ids.size, vocabulary.next_id
         around = np.arange(-1, n_slots + 1, dtype=np.int32)
-        weights = layout.weights().astype(np.int64)
         since = np.full(n_slots, -1, np.int32)
         self._row = PickyRow(ids, around[:-2].copy(), around[2:].copy(), weights, since)
         n_bytes = np.fromiter(map(len, vocabulary.tokens), np.int32, n_ids)
         none, uses = np.full(n_ids, -1, np.int32), np.zeros(n_ids, np.int64)
         np.add.at(uses, ids[ids >= 0], weights[ids >= 0])
-        hashes, factors = hash_tokens(vocabulary.tokens)
         self._tokens = PickyTokens(
             n_bytes=n_bytes,
             lefts=none,
@@ -107,7 +96,7 @@ class _PickyWork(MergeWork[Any]):
             known=build_table(hashes),
         )
         # All pairs are counted and indexed, as by the plain trainer; then their slots are linked.
-        row, lengths = Row(ids, *pack_weights(layout.counts)), np.ones(n_ids, np.int32)
+        row, lengths = Row(ids, *pack_weights(words.counts)), np.ones(n_ids, np.int32)
         tokens, parts = Tokens(lengths, n_bytes, lengths), cut_row(row)
         found = count_pairs(row, tokens, self._longest, parts)
         index = build_index(row, tokens, parts, found, 1)
@@ -116,8 +105,8 @@ class _PickyWork(MergeWork[Any]):
         index.ends[:] -= 1
         index.places[2 * index.ends + 1] = -1
         first_slots = index.places[2 * index.begins].astype(np.uint64)
-        ties = first_slots if goes_by_slot(config.tie_break) else index.keys
-        order = order_pairs(index.counts, ties).astype(np.int32)  # sorted, so it is a heap
+        ties = first_slots if words.first_seen else index.keys
+        order = np.lexsort((ties, -index.counts)).astype(np.int32)  # sorted, so it is a heap
         self._index = index._replace(
             heap=order, heap_counts=index.counts[order], heap_ties=ties[order]
         )
@@ -130,7 +119,7 @@ class _PickyWork(MergeWork[Any]):
             marks=np.zeros(n_pairs, np.uint8),
             n_touched=np.zeros(1, np.int64),
         )
-        empty, share = np.empty(0, np.int32), np.array([config.picky], np.float64)
+        empty, share = np.empty(0, np.int32), np.array([most], np.float64)
         used = np.array([0, 0, 0, n_ids, 0, -1, SPARE, SPARE, SPARE])
         counts = np.empty(0, np.int64)
         self._log = PickyLog(empty, counts, counts, empty, empty, used, share)
@@ -146,22 +135,34 @@ class _PickyWork(MergeWork[Any]):
         rows = self._log.merges[3 * first : 3 * self.n_done].reshape(-1, 3)
         return [(left, right, new) for left, right, new in rows.tolist()]
 
-    def learned(self, stop_reason: StopReason) -> LearnedMerges:
-        """Return the result."""
-        self._name_new_tokens()
-        log, n, symbols = self._log, self.n_done, self._row.symbols
-        removals = log.removals[: 2 * log.used[picky_merging.N_REMOVALS]].reshape(-1, 2)
-        return LearnedMerges(
-            self.new_merges(),
-            log.counts[:n].tolist(),
-            log.saved[:n],
-            np.where(symbols <= FREED, FREED - symbols, NEVER).astype(np.int32),
-            stop_reason,
-            [(done, id) for done, id in removals.tolist()],
-            self._undone(),
-        )
+    @property
+    def n_wanted(self) -> int:
+        """No limit: each removal makes room for one more merge."""
+        return _NO_LIMIT
 
-    def _undone(self) -> NDArray[np.int32]:
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each pair occurred when it was merged."""
+        return self._log.counts[: self.n_done]
+
+    @property
+    def saved(self) -> NDArray[np.int64]:
+        """By how many tokens each merge shortened the words."""
+        return self._log.saved[: self.n_done]
+
+    @property
+    def removals(self) -> list[tuple[int, int]]:
+        """The number of merges done, and the id, of each token that was removed again."""
+        removals = self._log.removals[: 2 * self._log.used[picky_merging.N_REMOVALS]]
+        return [(done, id) for done, id in removals.reshape(-1, 2).tolist()]
+
+    def ranks(self) -> NDArray[np.int32]:
+        """Return the rank of the merge that joined each slot to the one before."""
+        symbols = self._row.symbols
+        return np.where(symbols <= FREED, FREED - symbols, NEVER).astype(np.int32)
+
+    def undone(self) -> NDArray[np.int32]:
+        """Return the joints that removals undid or made, and since when until when."""
         undone = self._log.undone[: 4 * self._log.used[picky_merging.N_UNDONE]].reshape(-1, 4)
         slots = np.flatnonzero(self._row.since >= 0)
         ranks, since = FREED - self._row.symbols[slots], self._row.since[slots]
@@ -169,23 +170,24 @@ class _PickyWork(MergeWork[Any]):
         found = np.concatenate([undone, last.astype(np.int32)])
         return found[np.lexsort(found.T[::-1])]
 
-    def _call_kernel(self, until: int) -> int:
-        return picky_merging.run_picky(
+    def learn(self, until: int) -> Outcome:
+        """Learn until there are `until` merges, in as many calls as that needs."""
+        status = picky_merging.run_picky(
             *(self._row, self._tokens, self._index, self._log, self._scratch),
-            *(goes_by_slot(self._config.tie_break), self._longest, self._config.min_frequency),
-            *(self._config.vocab_size, until),
+            *(self._words.first_seen, self._longest, self._words.min_frequency),
+            *(self._vocab_size, until),
         )
-
-    def _continue_after(self, status: int) -> StopReason | None:
         if status == picky_merging.SMALL:
             self._enlarge()
         elif status == picky_merging.SPELLED:
-            self._name_new_tokens()
+            self.name_new_tokens()
             left, right = divmod(int(self._index.keys[self._index.heap[0]]), 1 << 32)
             self._log.used[picky_merging.GIVEN] = self._vocabulary.join(left, right)
-        return _STOPS.get(status)
+        else:
+            return _OUTCOMES[status]
+        return "interrupted"
 
-    def _name_new_tokens(self) -> None:
+    def name_new_tokens(self) -> None:
         """Add the tokens of all merges so far to the vocabulary."""
         for left, right, _ in self.new_merges(self._n_named):
             self._vocabulary.join(left, right)
@@ -216,11 +218,3 @@ class _PickyWork(MergeWork[Any]):
                 log.undone, 4 * int(used[picky_merging.N_UNDONE] + used[picky_merging.NEW_UNDONE])
             ),
         )
-
-
-def compile_all() -> None:
-    """Compile every kernel of this module by using it."""
-    config = TrainingConfig(6, base="characters", special_tokens=(), picky=0.9)
-    vocabulary = GrowingVocabulary(config, [b"a", b"b", b"c", b"d"])
-    layout = Layout.of_words([[0, 1, 2], [0, 1], [3, 2]], [20, 1, 3])
-    learn_merges(layout, vocabulary, config, lambda done, saved, count: False)
