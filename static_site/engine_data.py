@@ -5,31 +5,18 @@ from __future__ import annotations
 import json
 import sys
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from tokenizers import normalizers
 
-from bpe_core import Tokenizer, kernels
+from bpe_core import Tokenizer
 from bpe_core.errors import ConfigError
 from bpe_core.formats import cuts_by_steps, pre_tokenizer_part, write_huggingface
+from bpe_core.kernels import caller_sizes
 from bpe_core.pretokenizers import SCANNERS, get_pretokenizer, get_scanner
 from bpe_core.tokenizer import END_OF_TEXT, can_compile
 from static_site.browser_patterns import inside_class
-
-_CONSTANTS: Final = (
-    "CELLS",
-    "ENTRY",
-    "FIRST_SYMBOL",
-    "LONG_WORD",
-    "NARROW_ROW",
-    "PAIR_ROW",
-    "ROOM",
-    "SCAN_UP_TO",
-    "SLACK",
-    "WORD_ROW",
-)
-"""Sizes that the callers of kernels must know."""
 
 
 def engine_data() -> str:
@@ -38,8 +25,7 @@ def engine_data() -> str:
     starts = np.flatnonzero(np.diff(table, prepend=table[:1] + 1))
     sizes = np.diff(starts, append=table.size)
     runs = np.stack([sizes, table[starts]], axis=1).reshape(-1)
-    data: dict[str, Any] = {name: getattr(kernels, name) for name in _CONSTANTS}
-    data["MAX_ROWS"] = kernels.word_cache.MAX_ROWS
+    data: dict[str, Any] = {**caller_sizes()}
     data["classes"] = runs.tolist()
     data["scanners"] = {name: _scanner(name) for name in cut_names()}
     data["cuts"] = {

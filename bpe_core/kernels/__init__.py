@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     )
     from bpe_core.kernels.counting import safe_split
     from bpe_core.kernels.encoder_tables import EncoderTables
-    from bpe_core.kernels.for_callers import longer, n_threads, together
+    from bpe_core.kernels.for_callers import caller_sizes, longer, n_threads, together
     from bpe_core.kernels.garbage import without_garbage_collection
     from bpe_core.kernels.hashing import EMPTY
     from bpe_core.kernels.learning import PairLearning, ParityLearning, Words

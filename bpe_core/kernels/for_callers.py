@@ -88,3 +88,26 @@ def together(tasks: Sequence[Callable[[], _Result]]) -> list[_Result]:
     with ThreadPoolExecutor(len(others)) as pool:
         running = [pool.submit(task) for task in others]
         return [first(), *(other.result() for other in running)]
+
+
+def caller_sizes() -> dict[str, int]:
+    """Return the sizes that kernels expect, for a caller in another language.
+
+    >>> caller_sizes()["ROOM"]
+    32
+    """
+    from bpe_core.kernels import added_tokens, counting, encoding, pairs, word_cache, word_merging
+
+    return {
+        "CELLS": pairs.CELLS,
+        "ENTRY": counting.ENTRY,
+        "FIRST_SYMBOL": added_tokens.FIRST_SYMBOL,
+        "LONG_WORD": word_cache.LONG_WORD,
+        "MAX_ROWS": word_cache.MAX_ROWS,
+        "NARROW_ROW": word_cache.NARROW_ROW,
+        "PAIR_ROW": word_merging.PAIR_ROW,
+        "ROOM": word_cache.ROOM,
+        "SCAN_UP_TO": encoding.SCAN_UP_TO,
+        "SLACK": word_cache.SLACK,
+        "WORD_ROW": word_cache.WORD_ROW,
+    }
