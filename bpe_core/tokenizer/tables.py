@@ -485,7 +485,7 @@ class TokenTable:
         """Return the ids of the tokens that only a whole word may be; merges make the others.
 
         >>> TokenTable(vocab={0: b"a", 1: b"ab"}, merges=[], whole_words_first=True).whole_words([])
-        [0, 1]
+        [1, 0]
         """
         known: Collection[int] = self.vocab
         if self.whole_words_first:

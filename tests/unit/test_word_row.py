@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_core.corpus import Layout, word_row
-from bpe_core.kernels import MISSING
+from bpe_core.kernels import MISSING, word_counter
 from bpe_core.kernels.hashing import LONG, word_key, word_width
 from bpe_core.trainers.pair_tables import argsort_stable, sort_keys
 from bpe_core.types import Base, PretokenCounts
@@ -58,8 +58,8 @@ def test_the_kernel_lays_words_out_in_any_number_of_parts(
     base_ids = {bytes([byte]): 2 * byte for byte in range(256) if byte != ord("a")}
     plain = Layout.of_symbols(pretokens, "bytes", base_ids)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(word_row, "n_threads", lambda: n_parts)
-        patch.setattr(word_row, "_MIN_LETTERS", 1)
+        patch.setattr(word_counter, "n_threads", lambda: n_parts)
+        patch.setattr(word_counter, "_MIN_LETTERS", 1)
         patch.setattr(word_row, "use_kernels", lambda n_bytes: True)
         found = Layout.of_symbols(pretokens, "bytes", base_ids)
     assert found.ids.tolist() == plain.ids.tolist()
