@@ -17,7 +17,7 @@ import pytest
 from bpe_core.corpus import SourceFile, count, count_corpus, stream_corpus, text_decoding
 from bpe_core.corpus import count_compiled as compiled_counting
 from bpe_core.corpus.count_compiled import count_documents, count_sections
-from bpe_core.kernels import compile_kernels
+from bpe_core.kernels import block_encoder, compile_kernels
 from bpe_core.pretokenizers import SCANNERS, Pretokenizer, get_pretokenizer
 from bpe_core.tokenizer import CompiledEncoder, compiled, shared_blocks
 from bpe_core.types import PretokenCounts
@@ -160,7 +160,7 @@ def test_pieces_of_every_size_encode_like_the_whole(
     for size in range(1, len(TEXT) + 2):
         monkeypatch.setattr(compiled, "_PIECE", size)
         for text, kept in ((TEXT, 1 << 20), (TEXT, 0), (ASCII_TEXT, 1 << 20)):
-            monkeypatch.setattr(compiled, "_MAX_KEPT", kept)
+            monkeypatch.setattr(block_encoder, "_MAX_KEPT", kept)
             ids = encoder.encode(written(text), n_threads).tolist()
             assert spelled(ids, name) == split_words(written(text), name)
 
