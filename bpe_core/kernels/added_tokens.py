@@ -1,7 +1,7 @@
 """Find the added tokens in a text: those that no merge makes and that are found anywhere.
 
 A mask of 64 bytes says where one may begin, and a trie finds the longest one there. The twin is
-`pretokenizers.special_tokens`.
+`tokenizer.steps`.
 """
 
 from __future__ import annotations

@@ -212,6 +212,14 @@ def build_index(
     return index
 
 
+def with_heap(index: PairIndex, *, first_seen: bool) -> PairIndex:
+    """Return the index with a heap of its pairs, of equally frequent ones by `first_seen`."""
+    first_slots = index.places[2 * index.begins].astype(np.uint64)
+    ties = first_slots if first_seen else index.keys
+    order = np.lexsort((ties, -index.counts)).astype(np.int32)  # sorted, so it is a heap
+    return index._replace(heap=order, heap_counts=index.counts[order], heap_ties=ties[order])
+
+
 def with_room(index: PairIndex, more_pairs: int, more_slots: int) -> PairIndex:
     """Return an index with room for more pairs, each with an entry in the heap, and more slots.
 

@@ -27,6 +27,7 @@ from bpe_core.kernels.indexing import (
     counts_of_words,
     cut_row,
     sketch_pairs,
+    with_heap,
     with_room,
 )
 from bpe_core.kernels.merging import MergeLog, MergeScratch, Rule, Spelled
@@ -113,6 +114,10 @@ class GrowingTokens(Protocol):
     @property
     def forbidden(self) -> Forbidden | None:
         """The pairs that must not merge, if there are any."""
+        ...
+
+    def join(self, left: int, right: int) -> int:
+        """Add the token that a pair makes, or return the id of an older one."""
         ...
 
     def join_new(self, pairs: Iterable[tuple[int, int]]) -> int:
@@ -324,11 +329,7 @@ class PairLearning(Learning[MergeLog]):
             threshold = self._threshold(found.counts[may_merge])
             kept = may_merge & (found.counts >= threshold)
         index = build_index(self._row, self._tokens, self._parts, found.where(kept), threshold)
-        first_slots = index.places[2 * index.begins].astype(np.uint64)
-        ties = first_slots if self._rule.first_seen else index.keys
-        order = np.lexsort((ties, -index.counts)).astype(np.int32)  # sorted, so it is a heap
-        index = index._replace(heap=order, heap_counts=index.counts[order], heap_ties=ties[order])
-        return with_room(index, SPARE, SPARE)
+        return with_room(with_heap(index, first_seen=self._rule.first_seen), SPARE, SPARE)
 
 
 class ParityLearning(Learning[ParityLog]):

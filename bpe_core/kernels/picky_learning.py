@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +18,10 @@ from bpe_core.kernels.indexing import (
     build_table,
     count_pairs,
     cut_row,
+    with_heap,
     with_room,
 )
-from bpe_core.kernels.learning import NEVER, Outcome, Words, pack_weights
+from bpe_core.kernels.learning import NEVER, GrowingTokens, Outcome, Words, pack_weights
 from bpe_core.kernels.picky_merging import PickyLog, PickyRow, PickyScratch, PickyTokens
 from bpe_core.kernels.row import Row, Tokens
 
@@ -36,24 +36,6 @@ _OUTCOMES: Final[dict[int, Outcome]] = {
 }
 
 
-class JoiningTokens(Protocol):
-    """The tokens that merges join and make, of which one may be an older one."""
-
-    @property
-    def tokens(self) -> Sequence[bytes]:
-        """The bytes of each id."""
-        ...
-
-    @property
-    def next_id(self) -> int:
-        """The id of the next new token."""
-        ...
-
-    def join(self, left: int, right: int) -> int:
-        """Add the token that a pair makes, or return the id of an older one."""
-        ...
-
-
 class PickyLearning:
     """The work of one text; its arrays are enlarged when the kernel runs out of room."""
 
@@ -61,7 +43,7 @@ class PickyLearning:
         self,
         words: Words,
         weights: NDArray[np.int64],
-        vocabulary: JoiningTokens,
+        vocabulary: GrowingTokens,
         hashes: NDArray[np.uint64],
         factors: NDArray[np.uint64],
         *,
@@ -104,12 +86,7 @@ class PickyLearning:
         index.places[1 : 2 * n_nodes : 2] = np.arange(1, n_nodes + 1)
         index.ends[:] -= 1
         index.places[2 * index.ends + 1] = -1
-        first_slots = index.places[2 * index.begins].astype(np.uint64)
-        ties = first_slots if words.first_seen else index.keys
-        order = np.lexsort((ties, -index.counts)).astype(np.int32)  # sorted, so it is a heap
-        self._index = index._replace(
-            heap=order, heap_counts=index.counts[order], heap_ties=ties[order]
-        )
+        self._index = with_heap(index, first_seen=words.first_seen)
         n_pairs = index.keys.size
         self._scratch = PickyScratch(
             slots=np.empty(n_slots, np.int32),
