@@ -20,6 +20,7 @@ from bpe_core.formats.listed_merges import recover_merges
 from bpe_core.tokenizer.compiled import CompiledEncoder
 from bpe_core.formats.token_parts import number_merges
 from bpe_core.pretokenizers.scanners import SCANNERS
+from bpe_core.kernels import learning
 from bpe_core.trainers import compiled
 from bpe_core.corpus.word_row import Layout
 from bpe_core.tokenizer.steps import IsolatingPretokenizer
@@ -65,7 +66,7 @@ assert bits_per_byte(tokenizer, [text[:90_000]], [text[90_000:180_000]], max_ent
 halves = {"a": [text[:90_000]], "b": [text[90_000:]]}
 train_parity(halves, TrainingConfig(300), window=5, hybrid_merges=9)
 assert train(Corpus.from_text(text), TrainingConfig(400, picky=0.6)).tokenizer.table.removals
-compiled._MANY_PAIRS = 1  # as in a text with millions of them
+learning._MANY_PAIRS = 1  # as in a text with millions of them
 assert train(Corpus.from_text(text), TrainingConfig(400, superwords_from=300)).merges
 print(sorted({"numba", "llvmlite"} & set(sys.modules)))
 """
