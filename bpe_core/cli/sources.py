@@ -275,10 +275,10 @@ class Sources(Stretches):
 
     def check(self) -> None:
         """Raise ConfigError for options that contradict each other, or a missing source."""
-        from bpe_core.corpus import check_by
+        from bpe_core.corpus import Split
 
         if self.held_out_by is not None:
-            check_by(self.held_out_by)
+            Split.check_by(self.held_out_by)
         if not self.held_out:
             if self.held_out_by is not None:
                 raise ConfigError(

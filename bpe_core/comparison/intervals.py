@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from bpe_core.comparison.text_map import TOKEN_KINDS
 from bpe_core.corpus import (
-    MIN_UNITS,
     Corpus,
     HeldOut,
     count_pretokens,
@@ -147,12 +146,12 @@ class Blocks:
         if not self.n_documents:
             return f"95% intervals over {self.n_units:,} {noun}, {self.N_RESAMPLES:,} resamples."
         whole = "" if self.how is not None and self.how.share_within else "whole "
-        if self.n_units >= MIN_UNITS:
+        if self.n_units >= HeldOut.MIN_UNITS:
             method = f"95% intervals over {whole}{noun}, {self.N_RESAMPLES:,} resamples."
             return method if self.how is None else f"{method} {self.how.answers_for}".rstrip()
         there_are = f"there {'is' if self.n_units == 1 else 'are'} {self.n_units}"
         remedy = " Hold out more, or documents." if noun == "folders" else ""
-        return f"No interval: it takes {MIN_UNITS} {noun}, and {there_are}.{remedy}"
+        return f"No interval: it takes {HeldOut.MIN_UNITS} {noun}, and {there_are}.{remedy}"
 
     @property
     def noun(self) -> str:
@@ -217,7 +216,7 @@ def _joined(
 def _strata(kinds: Sequence[tuple[int, str]]) -> NDArray[np.int64]:
     """Return the stratum of each unit; kinds with too few units are one stratum together."""
     n_units = Counter(kinds)
-    numbers = {kind: n + 1 for n, kind in enumerate(n_units) if n_units[kind] >= MIN_UNITS}
+    numbers = {kind: n + 1 for n, kind in enumerate(n_units) if n_units[kind] >= HeldOut.MIN_UNITS}
     strata = np.array([numbers.get(kind, 0) for kind in kinds], np.int64)
     if numbers and np.count_nonzero(strata == 0) == 1:
         # A stratum of one unit would add no uncertainty.
@@ -607,8 +606,8 @@ def intervals(
 
     `own` and `theirs` are the counts of the same units, int64[n_units, n_figures]; `strata` is the
     stratum of each unit, int64[n_units], or None for one stratum. A figure has nan instead of an
-    interval if fewer than `MIN_UNITS` units have any count for it, or if `theirs` is 0 in more than
-    a few resamples.
+    interval if fewer than `HeldOut.MIN_UNITS` units have any count for it, or if `theirs` is 0 in
+    more than a few resamples.
 
     This is the bootstrap. In each stratum units are drawn with replacement, one fewer than there
     are, and the figure is computed again from the sums of what was drawn. Both tokenizers are
@@ -624,7 +623,7 @@ def intervals(
     """
     n_units, n_figures = own.shape
     found = np.full((n_figures, 2), np.nan)
-    has_enough = ((own > 0) | (theirs > 0)).sum(axis=0) >= MIN_UNITS
+    has_enough = ((own > 0) | (theirs > 0)).sum(axis=0) >= HeldOut.MIN_UNITS
     if not has_enough.any():
         return found
     counts = np.concatenate([own[:, has_enough], theirs[:, has_enough]], axis=1).astype(np.float64)

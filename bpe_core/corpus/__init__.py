@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         text_in,
     )
     from bpe_core.corpus.composition import (
-        WITHOUT_TYPE,
         Composition,
         FileShare,
         Place,
@@ -77,11 +76,9 @@ if TYPE_CHECKING:
         is_zip,
     )
     from bpe_core.corpus.held_out import (
-        MIN_UNITS,
         HeldOut,
         Split,
         WhyWithin,
-        check_by,
         check_split_by,
     )
     from bpe_core.corpus.notes import Note, NoteGroup, listed

@@ -27,7 +27,6 @@ _ROW: Final = re.compile(
     rf"(.*(?:{'|'.join(map(re.escape, TABLE_KINDS))}))(?: .*)?", re.IGNORECASE | re.DOTALL
 )
 _EXTENSION: Final = re.compile(r"\.[^\W_]{1,12}")
-WITHOUT_TYPE: Final = "no file type"
 
 
 class FileShare(NamedTuple):
@@ -50,6 +49,8 @@ class ScriptShare(NamedTuple):
 
 class Composition(NamedTuple):
     """The composition of a corpus by file, file type and script; the largest share comes first."""
+
+    WITHOUT_TYPE = "no file type"
 
     files: tuple[FileShare, ...]
     """Empty for words with counts, as are the types."""
@@ -100,7 +101,7 @@ def file_type(name: str) -> str:
     ('no file type', 'no file type')
     """
     extension = _after_dot(name)
-    return extension if _EXTENSION.fullmatch(extension) else WITHOUT_TYPE
+    return extension if _EXTENSION.fullmatch(extension) else Composition.WITHOUT_TYPE
 
 
 def _after_dot(name: str) -> str:
@@ -219,7 +220,7 @@ def stratum(text: str, name: str) -> Stratum:
     Stratum(file_type='.txt', script='Cyrillic letters')
     """
     # Whatever follows the dot: titles that begin alike are alike, and a text is divided as before.
-    return Stratum(_after_dot(name) or WITHOUT_TYPE, main_script(text))
+    return Stratum(_after_dot(name) or Composition.WITHOUT_TYPE, main_script(text))
 
 
 def folder(name: str) -> str:

@@ -38,7 +38,7 @@ from bpe_core.corpus.composition import (
 )
 from bpe_core.corpus.copies import copied
 from bpe_core.corpus.filed_texts import CutTexts, FiledTexts, FileTexts
-from bpe_core.corpus.held_out import HeldOut, Split, check_by, held_out_words, hold_out
+from bpe_core.corpus.held_out import HeldOut, Split, held_out_words, hold_out
 from bpe_core.corpus.notes import Note, NoteGroup
 from bpe_core.corpus.word_counts import (
     MAX_SUM,
@@ -453,7 +453,7 @@ class Corpus(Immutable):
         if not is_whole(seed):
             raise ArgumentTypeError(f"Expected a whole number as seed, got {describe(seed)}.")
         if by is not None:
-            check_by(by)
+            Split.check_by(by)
         if self.folder is not None:
             return self.read().split(held_out_share, seed, by)
         if self.summary is not None:

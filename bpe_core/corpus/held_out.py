@@ -18,7 +18,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import ClassVar, Final, Literal, NamedTuple
 
 from bpe_core.checks import describe
 from bpe_core.corpus.composition import (
@@ -35,8 +35,6 @@ from bpe_core.corpus.composition import (
 from bpe_core.corpus.copies import find_copies
 from bpe_core.errors import ConfigError
 
-MIN_UNITS: Final = 20
-"""Strata with fewer units are not drawn from, and figures over fewer have no interval."""
 _MIN_SHARE: Final = 0.01
 """A stratum with a smaller share of the corpus can miss its share if it has few units."""
 _TOLERANCE: Final = 0.02
@@ -69,22 +67,33 @@ class Split:
     """What was held out, as `split` takes it, or "file:" and the `sha256` of the text that
     `hold_out` was given."""
 
+    @staticmethod
+    def check_by(by: object) -> str:
+        """Return a kind of unit that `Corpus.split` accepts; raise ConfigError for any other.
+
+        >>> Split.check_by("folder:2")
+        'folder:2'
+        """
+        if isinstance(by, str) and _BY.fullmatch(by):
+            return by
+        raise ConfigError(
+            'Expected "document", "folder", "folder:2" (or another depth), "column:NAME" or '
+            f'"stretch" as what to hold out by, got {describe(by)}.'
+        )
+
 
 WhyWithin = Literal["", "few", "huge", "alike"]
 """Why documents were not held out whole: there are too few, some are too large, or too many share
 most of their lines. Empty if it was asked for, or is not known."""
-_WHY_WITHIN: Final[dict[WhyWithin, str]] = {
-    "": "",
-    "few": f", because there are fewer than {MIN_UNITS} documents of its file type and script",
-    "huge": ", because single documents are larger than the part to hold out",
-    "alike": ", because many documents share most of their lines",
-}
 _MAX_NAME: Final = 42
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
     """How text was held out."""
+
+    MIN_UNITS: ClassVar = 20
+    """Strata with fewer units are not drawn from, and figures over fewer have no interval."""
 
     by: str
     """The kind of unit: "document", "folder", "folder:2", "column:author" or "stretch"; "file" for
@@ -167,6 +176,15 @@ documents are larger than the part to hold out. This flatters.'
         )
 
 
+_WHY_WITHIN: Final[dict[WhyWithin, str]] = {
+    "": "",
+    "few": f", because there are fewer than {HeldOut.MIN_UNITS} documents of its file type and "
+    "script",
+    "huge": ", because single documents are larger than the part to hold out",
+    "alike": ", because many documents share most of their lines",
+}
+
+
 class Division(NamedTuple):
     """The spans of each document that are held out, and those that are trained on.
 
@@ -180,23 +198,9 @@ class Division(NamedTuple):
     how: HeldOut
 
 
-def check_by(by: object) -> str:
-    """Return a kind of unit that `Corpus.split` accepts; raise ConfigError for any other.
-
-    >>> check_by("folder:2")
-    'folder:2'
-    """
-    if isinstance(by, str) and _BY.fullmatch(by):
-        return by
-    raise ConfigError(
-        'Expected "document", "folder", "folder:2" (or another depth), "column:NAME" or "stretch" '
-        f"as what to hold out by, got {describe(by)}."
-    )
-
-
 def check_split_by(by: str) -> str:
     """Return how a corpus was divided; raise ConfigError for what `Split.by` cannot be."""
-    return by if _BY_FILE.fullmatch(by) else check_by(by)
+    return by if _BY_FILE.fullmatch(by) else Split.check_by(by)
 
 
 def hold_out(
@@ -227,7 +231,7 @@ def hold_out(
         for level in (*levels, "folder"):
             folders = _labels(names, level, {})
             with_text = {name for name, size in zip(folders, texts.sizes, strict=True) if size}
-            if len(with_text) >= MIN_UNITS:
+            if len(with_text) >= HeldOut.MIN_UNITS:
                 division = _hold_out_groups(_Chosen(texts, share, seed), level, folders, copies)
                 n = sum(end - start for spans in division.held_out for start, end in spans)
                 if share / _TIMES_OFF <= n / sum(texts.sizes) <= share * _TIMES_OFF:
@@ -337,14 +341,14 @@ class _Chosen:
             huge = [unit for unit in found if unit.size > self._share * size]
             if not may_be_whole:
                 self._take_stretches(found, max_whole=0, why="")
-            elif len(whole) >= MIN_UNITS:
+            elif len(whole) >= HeldOut.MIN_UNITS:
                 self._take_whole(whole, self._share * _total(whole))
                 self._take_stretches(huge, max_whole=0, why=_why(found, huge))
             elif size < _MIN_SHARE * total:
                 few += found
             else:
                 self._take_stretches(found, max_whole=2 * _MIN_STRETCH, why=_why(found, huge))
-        if len(few) >= MIN_UNITS:
+        if len(few) >= HeldOut.MIN_UNITS:
             self._take_whole(few, self._share * _total(few))
 
     def take_groups(self, units: Sequence[_Unit]) -> None:
@@ -357,7 +361,7 @@ class _Chosen:
         for found in _strata(units):
             quota = share * _total(found)
             whole = [unit for unit in found if unit.size <= quota]
-            if len(whole) >= MIN_UNITS:
+            if len(whole) >= HeldOut.MIN_UNITS:
                 self._take_whole(whole, quota)
             else:
                 small = [unit for unit in found if unit.size <= share * total]
@@ -478,9 +482,9 @@ class _Chosen:
 
 def _why(units: Sequence[_Unit], huge: Sequence[_Unit]) -> WhyWithin:
     """Return why units of one stratum, some of them too large, cannot all be held out whole."""
-    if len(units) < MIN_UNITS:
+    if len(units) < HeldOut.MIN_UNITS:
         n_documents = sum(len(unit.members) for unit in units)
-        return "few" if n_documents < MIN_UNITS else "alike"
+        return "few" if n_documents < HeldOut.MIN_UNITS else "alike"
     alike = _total(unit for unit in huge if len(unit.members) > 1)
     return "alike" if 2 * alike > _total(huge) else "huge"
 

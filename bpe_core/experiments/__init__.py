@@ -14,7 +14,6 @@ from bpe_core.lazy import lazy_exports
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
     from bpe_core.experiments.running import (
-        ALPHABETS,
         Progress,
         Training,
         experiment,

@@ -37,7 +37,7 @@ from bpe_core.corpus import (
     HeldOut,
     Location,
     ParallelText,
-    check_by,
+    Split,
     parallel_texts,
     read_corpus,
     to_corpus,
@@ -65,7 +65,6 @@ from bpe_core.tokenizer import Encoder, Tokenizer
 from bpe_core.trainers import TrainingRun, check_config, train
 from bpe_core.types import Alphabet, TrainingConfig
 
-ALPHABETS: Final = ("full", "seen", "characters")
 MAX_ROWS: Final = 1_000
 _SAMPLE: Final = "sample"
 _MB: Final = 1 << 20
@@ -381,12 +380,14 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
             "above 0 and below 1, such as 0.08."
         )
     if given["held_out_by"]:
-        check_by(given["held_out_by"])
+        Split.check_by(given["held_out_by"])
     # All bytes, by the name that `bpe.train` has for them.
     given["alphabets"] = ["full" if each == "bytes" else each for each in given["alphabets"]]
     for alphabet in given["alphabets"]:
-        if alphabet not in ALPHABETS:
-            raise ConfigError(f"{alphabet!r:.60} is not an alphabet. Use {', '.join(ALPHABETS)}.")
+        if alphabet not in Experiment.ALPHABETS:
+            raise ConfigError(
+                f"{alphabet!r:.60} is not an alphabet. Use {', '.join(Experiment.ALPHABETS)}."
+            )
     _check_combinations(given)
     return given
 

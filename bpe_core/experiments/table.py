@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +121,8 @@ class RefusedRow(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Experiment:
     """The rows of an experiment, in the order of its settings; made by `bpe.experiment`."""
+
+    ALPHABETS: ClassVar = ("full", "seen", "characters")
 
     rows: tuple[ExperimentRow, ...]
     against: int

@@ -14,7 +14,7 @@ from bpe_core.comparison.comparison import vocabulary_overlap
 from bpe_core.comparison.intervals import intervals, percent_fewer
 from bpe_core.comparison.measurement import renyi_efficiency
 from bpe_core.comparison.text_map import TextMap, ratio
-from bpe_core.corpus import MIN_UNITS
+from bpe_core.corpus import HeldOut
 from bpe_core.errors import ConfigError
 
 
@@ -104,7 +104,7 @@ def percentile(ordered: list[float], share: float) -> float:
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
-@pytest.mark.parametrize("n_units", [MIN_UNITS, 37, 150])
+@pytest.mark.parametrize("n_units", [HeldOut.MIN_UNITS, 37, 150])
 def test_the_intervals_are_those_of_a_naive_twin(n_units: int) -> None:
     generator = np.random.default_rng(n_units)
     own = generator.integers(5, 60, size=(n_units, 3))
@@ -142,11 +142,11 @@ def column(counts: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def test_too_few_units_and_empty_counts_have_no_interval() -> None:
-    few = np.full((MIN_UNITS - 1, 1), 5)
+    few = np.full((HeldOut.MIN_UNITS - 1, 1), 5)
     assert np.isnan(intervals(few, few)).all()
     units = np.zeros((100, 2), np.int64)
     units[:, 0] = 5
-    units[: MIN_UNITS - 1, 1] = 5
+    units[: HeldOut.MIN_UNITS - 1, 1] = 5
     found = intervals(units, units)
     assert found[0].tolist() == [0, 0]
     assert np.isnan(found[1]).all()

@@ -14,7 +14,7 @@ import bpe_core as bpe
 from bpe_core.comparison import Blocks, TextPart, TokenSaving
 from bpe_core.comparison.intervals import MAX_UNITS
 from bpe_core.comparison.text_map import TOKEN_KINDS
-from bpe_core.corpus import MIN_UNITS, Place, load_sample, parallel_texts
+from bpe_core.corpus import HeldOut, Place, load_sample, parallel_texts
 from bpe_core.unicode import SCRIPT_GROUPS, find_group, find_script, is_letter
 from tests.foreign_models import described, library_encoder, word_piece
 
@@ -179,7 +179,7 @@ def test_few_tokens_are_not_enough_text_and_few_documents_have_no_interval() -> 
     short = bpe.compare(bpe.Corpus.from_text(PROSE * 3), [bpe.gpt2(), OWN]).gain()
     assert short.whole.own < TokenSaving.MIN_TOKENS
     assert not short.has_enough_text
-    for n, has_interval in ((1, False), (MIN_UNITS - 1, False), (MIN_UNITS, True)):
+    for n, has_interval in ((1, False), (HeldOut.MIN_UNITS - 1, False), (HeldOut.MIN_UNITS, True)):
         gain = bpe.compare(documents(PROSE * 30, n), [bpe.gpt2(), OWN]).gain()
         assert gain.has_enough_text
         assert gain.whole.n_units == n

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from bpe_core.corpus import MIN_UNITS, load_sample, parallel_texts, samples
+from bpe_core.corpus import HeldOut, load_sample, parallel_texts, samples
 from bpe_core.errors import ConfigError
 from bpe_core.unicode import find_script
 
@@ -25,7 +25,7 @@ def test_enough_of_the_first_sample_is_held_out_for_an_interval() -> None:
     corpus = load_sample(samples()[0].id)
     held_out = corpus.split(0.08)[1].how
     assert held_out is not None
-    assert held_out.n_units >= 1.5 * MIN_UNITS
+    assert held_out.n_units >= 1.5 * HeldOut.MIN_UNITS
     assert held_out.share_within == 0
     # Chapters that are topics of their own as well would be in both parts.
     assert {"objects", "builtins: sum", "math: isclose"} <= set(corpus.names)

@@ -17,7 +17,7 @@ from bpe_core.comparison import (
     TokenizerMetrics,
     TokenSaving,
 )
-from bpe_core.corpus import MIN_UNITS, WITHOUT_TYPE, HeldOut
+from bpe_core.corpus import Composition, HeldOut
 from ui.look import counted, plain_text, share_text
 from ui.tokenizers import shelf
 
@@ -84,7 +84,7 @@ INTERVAL: Final = Definition(
     f"each file type and script, {Blocks.N_RESAMPLES:,} times (seed {Blocks.SEED}). Each time the "
     "difference is computed from the tokens in what was drawn, and the interval leaves out the "
     "lowest and the highest 2.5%. If it includes 0, there is no clear difference. A part that is "
-    f"in fewer than {MIN_UNITS} documents has no interval.",
+    f"in fewer than {HeldOut.MIN_UNITS} documents has no interval.",
     "Efron and Tibshirani 1993, “An introduction to the bootstrap”",
 )
 PARTS: Final = Definition(
@@ -435,7 +435,9 @@ def _where(division: Division, name: str) -> str:
         return f"on {name}"
     shown = part_name(division, name)
     if division == "type":
-        return "in files without a type" if name == WITHOUT_TYPE else f"in {shown} files"
+        return (
+            "in files without a type" if name == Composition.WITHOUT_TYPE else f"in {shown} files"
+        )
     return f"in “{shown}”"
 
 

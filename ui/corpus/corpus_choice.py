@@ -15,8 +15,8 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.corpus import (
     MAX_BYTES_IN_MEMORY,
-    MIN_UNITS,
     Corpus,
+    HeldOut,
     Upload,
     folder,
     folder_depth,
@@ -245,7 +245,7 @@ def choose_held_out(corpus: Corpus, columns: Sequence[str]) -> tuple[int, str | 
             key="corpus_held_by",
             help="Whole folders, or the values of a column, say what text of other projects, "
             "sources or authors will take. If nothing is chosen, folders are held out if there are "
-            f"at least {MIN_UNITS} and they come near the share, and otherwise documents.",
+            f"at least {HeldOut.MIN_UNITS} and they come near the share, and otherwise documents.",
             persist_state="session",
         )
     if by == OWN_FILES:
@@ -275,7 +275,7 @@ def _choices(names: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
     """Return the choices with their labels, the usual one first."""
     n_folders = len(set(map(folder, names)))
     found = {USUAL: "Documents"}
-    if n_folders >= MIN_UNITS:
+    if n_folders >= HeldOut.MIN_UNITS:
         found = {USUAL: "Folders or documents", "document": "Documents"}
     if n_folders > 1:
         found["folder"] = "Folders"

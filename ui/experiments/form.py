@@ -10,7 +10,7 @@ import streamlit as st
 
 from bpe_core.comparison import numbered
 from bpe_core.errors import BpeError
-from bpe_core.experiments import ALPHABETS
+from bpe_core.experiments import Experiment
 from bpe_core.tokenizer import Tokenizer
 from bpe_core.trainers import check_config
 from bpe_core.types import TrainingConfig
@@ -131,16 +131,17 @@ def _choose(stored: StoredRun) -> tuple[dict[str, Any], dict[str, Tokenizer]] | 
     )
     # At first open only if something in it was chosen before, so that no choice is out of sight.
     chosen = workspace.widget_choices
-    is_usual = chosen("experiment_alphabets", ALPHABETS[:1]) == list(ALPHABETS[:1])
+    usual = list(Experiment.ALPHABETS[:1])
+    is_usual = chosen("experiment_alphabets", usual) == usual
     is_usual &= chosen("experiment_trainers", [PLAIN]) == [PLAIN]
     is_usual &= workspace.widgets_hold({"experiment_seed": HELD_OUT_SEED})
     workspace.start_widget("experiment_more", not is_usual)
     with st.expander("Alphabets, ways to train, seed", key="experiment_more", on_change="rerun"):
         alphabets = st.pills(
             "Alphabets",
-            ALPHABETS,
+            Experiment.ALPHABETS,
             selection_mode="multi",
-            default=ALPHABETS[:1],
+            default=Experiment.ALPHABETS[:1],
             format_func=_ALPHABETS.__getitem__,
             help="What merging begins with. With all 256 bytes a tokenizer can spell any text; "
             "with bytes or characters of the text alone it cannot, but has more room for merges.",

@@ -17,7 +17,7 @@ from typing import Final
 import streamlit as st
 
 from bpe_core.checks import times
-from bpe_core.corpus import WITHOUT_TYPE, Composition, FileShare
+from bpe_core.corpus import Composition, FileShare
 from bpe_core.errors import BpeError
 from bpe_core.formats import FOLDER, dumps, find_reader, special_roles, what_ranks_lack
 from bpe_core.tokenizer import Tokenizer
@@ -122,7 +122,7 @@ def composition_groups(
             for name, found in texts
         ]
         groups.append(("By file type, in bytes", bars))
-    are_files = any(part.name != WITHOUT_TYPE for part in types)
+    are_files = any(part.name != Composition.WITHOUT_TYPE for part in types)
     if are_files and len(files) > len(types):
         largest = [part.name for part in files[:_MAX_FILES]]
         bars = [ShareBar(name, _largest_shares(largest, found.files)) for name, found in texts]

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from bpe_core.corpus import (
     Corpus,
     ParallelText,
-    check_by,
+    Split,
     open_saved,
 )
 from bpe_core.errors import BpeError, FormatError, IntegrityError, NewerFormatError
@@ -242,7 +242,7 @@ def upload_held_out(by: str | None) -> str | None:
 def check_held_out_by(by: str | None) -> None:
     """Raise ConfigError for what `divide` does not accept."""
     if by is not None and upload_held_out(by) is None:
-        check_by(by)
+        Split.check_by(by)
 
 
 def divide(corpus: Corpus, held_out_share: float, by: str | None) -> tuple[Corpus, Corpus]:
