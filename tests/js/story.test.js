@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { countsByStep, tokensAt } from "../../ui/components/shared/bars.js";
 import { utf8 } from "../../ui/components/shared/characters.js";
 import { byteSymbols, joinsOfText, learnMerges, replayMerges } from "../../ui/components/shared/merging.js";
-import { inSlices } from "../../ui/components/shared/slices.js";
+import { inSlices, nextPicture } from "../../ui/components/shared/slices.js";
 import { cutText } from "../../ui/components/story/cuts.js";
 import { FakeClock } from "./fake_clock.js";
 import { CUTS, learnCut, seamSentence, spansWords, spokenRow } from "../../ui/components/story/cut.js";
@@ -382,5 +382,25 @@ suite("work in slices", () => {
     await step();
     assert.equal(await other, null);
     assert.ok(done < 10);
+  });
+
+  test("draws in each picture what fits one slice", async () => {
+    const clock = new FakeClock();
+    const drawn = [];
+    const rows = function* () {
+      for (let row = 0; row < 4; row++) {
+        drawn.push(Math.floor(clock.now() / 16));
+        clock.pass(4);
+        yield;
+      }
+      return true;
+    };
+    const promise = inSlices(rows(), new AbortController().signal, clock, nextPicture);
+    for (let i = 0; i < 4; i++) {
+      clock.pass(16);
+      await null;
+    }
+    assert.equal(await promise, true);
+    assert.deepEqual(drawn, [0, 0, 1, 1]);
   });
 });

@@ -11,8 +11,9 @@ const SLICE = 8; // ms
     @param {Generator<undefined, Result>} work
     @param {AbortSignal} signal
     @param {Clock} clock
+    @param {(clock: Clock) => Promise<unknown>} rest
     @returns {Promise<Result | null>} */
-export async function inSlices(work, signal, clock = browserClock) {
+export async function inSlices(work, signal, clock = browserClock, rest = nextTask) {
   for (;;) {
     if (signal.aborted) return null;
     const until = clock.now() + SLICE;
@@ -20,11 +21,16 @@ export async function inSlices(work, signal, clock = browserClock) {
       const { done, value } = work.next();
       if (done) return value;
     }
-    await nextTask(clock);
+    await rest(clock);
   }
 }
 
 /** Wait for a task of its own, so that the page answers first. */
 export function nextTask(clock = browserClock) {
   return new Promise((resolve) => clock.after(() => resolve(null), 0));
+}
+
+/** Wait until the page has been drawn: what is written before and after is laid out in two tasks. */
+export function nextPicture(clock = browserClock) {
+  return new Promise((resolve) => clock.nextFrame(() => clock.after(() => resolve(null), 0)));
 }

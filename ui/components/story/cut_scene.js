@@ -1,10 +1,11 @@
 // The text is cut first, as it is drawn: a knife, and a row for each sentence.
 
 import { findDirection } from "../shared/characters.js";
+import { browserClock } from "../shared/clock.js";
 import { drawToken } from "../shared/token_drawing.js";
 import { addPart, find } from "../shared/elements.js";
 import { grouped } from "../shared/numbers.js";
-import { inSlices } from "../shared/slices.js";
+import { inSlices, nextPicture } from "../shared/slices.js";
 import { CUT_NAMES, CUTS, learnCut, seamSentence, spansWords, spokenRow } from "./cut.js";
 import { guessLanguage } from "../shared/languages.js";
 import { roll } from "./roll.js";
@@ -107,10 +108,19 @@ export class CutScene {
     for (const radio of this.#radios()) radio.checked = radio.value === cut;
     this.turning.abort();
     this.turning = new AbortController();
-    inSlices(this.#showAll(this.rows, this.calm.matches ? 0 : GAPS), this.turning.signal);
+    this.#turn(this.calm.matches ? 0 : GAPS, this.turning.signal);
     this.#explain();
     const counts = this.rows.filter(({ isLearned }) => isLearned).map((row) => `${row.sentence.name} ${row.rowOf(cut).nTokens}`);
     this.live.textContent = `${CUT_NAMES[cut]}, tokens: ${counts.join(", ")}.`;
+  }
+
+  /** Draw the rows under the chosen cut: together, or as many in a picture as a slow processor can lay out. The press
+      is drawn before them.
+      @param {number} duration
+      @param {AbortSignal} signal */
+  async #turn(duration, signal) {
+    await nextPicture();
+    await inSlices(this.#showAll(this.rows, duration), signal, browserClock, nextPicture);
   }
 
   #explain() {
