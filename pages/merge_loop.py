@@ -9,10 +9,11 @@ from ui.host import fragment
 from ui.look import counted, tooltip
 from ui.merge_loop import player_run, show_languages
 from ui.run import first_step, keep_step
-from ui.shell import frame, workspace
+from ui.shell import check_linked, frame, show_unread, workspace
 from ui.storage import StoredRun
 
 MAX_OWN_TEXT = 200
+_FITTING_WORDS = f"a text of at most {MAX_OWN_TEXT} characters"
 
 
 @fragment()
@@ -21,6 +22,7 @@ def draw_player(stored: StoredRun) -> None:
     n_merges = len(stored.run.merges)
     step = first_step(stored)
     keep_step(stored, step)
+    show_unread("step", step)
     run = stored.run
     if run.config.ways:
         first = ""
@@ -38,10 +40,12 @@ def draw_player(stored: StoredRun) -> None:
     )
     send_block(player=key, block=player_run.player_block(stored.id, wanted, step))
     text = workspace.query_text("words", MAX_OWN_TEXT) or ""
+    check_linked("words", lambda words: len(words) <= MAX_OWN_TEXT, _FITTING_WORDS)
     try:
         send_own_words(player=key, words=player_run.player_words(stored.id, text))
     except BpeError as error:
         send_own_words(player=key, words=(), problem=str(error))
+    show_unread("words", text)
     st.download_button(
         "Save as a replay",
         lambda: player_run.replay(stored.id, step, text),

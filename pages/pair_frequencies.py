@@ -11,7 +11,6 @@ from ui.pair_frequencies import (
     draw_sample_check,
     draw_vocabulary_size,
     draw_whole_run,
-    read_pair,
     shown_pair,
 )
 from ui.run import run_figures
@@ -37,7 +36,7 @@ def draw_merge(stored: StoredRun) -> None:
 
 
 def draw(stored: StoredRun) -> None:
-    names_pairs = workspace.query_int("step", -1, 2**31) >= 0 or read_pair(stored) is not None
+    names_pairs = workspace.has_query("step", "pair")
     if choose_part(["How large?", "Pairs"], "Pairs" if names_pairs else None) == "Pairs":
         draw_merge(stored)
     else:

@@ -1,5 +1,6 @@
 """Token boundaries: any text, coloured by token, and how each token was made."""
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -9,7 +10,7 @@ from ui.components import draw_token_view
 from ui.corpus import OwnReading, file_opener, own_texts, text_field
 from ui.host import errors_shown, fragment
 from ui.look import definitions, tooltip
-from ui.shell import choose_part, frame, workspace
+from ui.shell import SWITCH, bound, choose_part, frame, workspace
 from ui.storage import StoredRun
 from ui.token_boundaries import (
     FIRST_TEXT,
@@ -47,7 +48,8 @@ def draw_text_and_tokens(stored: StoredRun) -> None:
     # In both parts the choice of a tokenizer has the same place, since one that moves loses its
     # place in the address.
     with st.container(horizontal=True, vertical_alignment="center"):
-        is_chat = choose_part(PARTS, None) == PARTS[1]
+        linked = PARTS[1] if workspace.has_query("chat", "chat_id") else None
+        is_chat = choose_part(PARTS, linked) == PARTS[1]
         st.space("stretch")
         if not is_chat:
             offer_examples()
@@ -99,13 +101,10 @@ def special_choice(text: str, chosen: Member) -> tuple[bool, str]:
     """Draw the switch for special tokens in the text; return its state and a description."""
     if not any(token in text for token in chosen.encoder.special_tokens):
         return False, ""
-    as_special = st.toggle(
-        "Recognise special tokens",
-        value=True,
-        key="special",
-        help=tooltip("Special token"),
-        bind="query-params",
+    switch = partial(
+        st.toggle, "Recognise special tokens", value=True, help=tooltip("Special token")
     )
+    as_special = bound(switch, key="special", usable=SWITCH)
     return as_special, f"Special tokens are {'recognised' if as_special else 'read as plain text'}."
 
 

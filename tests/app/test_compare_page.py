@@ -54,7 +54,7 @@ def test_the_figures_match_the_core_on_held_out_text(open_app: OpenApp) -> None:
     assert 0 < low < share < high
     assert said.startswith("On documents it has never seen, ")
     assert f"(95% interval {low:.1f}–{high:.1f}% over documents)" in said
-    assert gain.carried_words in said
+    assert gain.carried_words in sent(app, "aside")["aside"]
     assert "on words alone it needs" in gain.carried_words
     assert "They answer for new documents" in page_text(app)
     (rival,) = sent(app, "chosen")["rows"]
@@ -103,14 +103,14 @@ def test_a_run_without_held_out_text_is_compared_on_the_visitors_text(open_app: 
     assert sentence(app).startswith("No verdict yet: the text is only an example.")
     assert "Paste about" in sent(app, "sentence")["aside"]
     app = open_app("compare", run=run_id, text="It was a bright cold day in April. " * 25)
-    assert sentence(app).startswith("No verdict yet: on your own text your tokenizer needs ")
+    assert sentence(app).startswith("No verdict yet: on your own text this tokenizer needs ")
     assert "trained on" not in sent(app, "sentence")["aside"]
     (other,) = sent(app, "texts")["texts"]  # the training text of this run is not kept
     assert other["name"] == "The text on this page"
     assert other["text"] == ("It was a bright cold day in April. " * 25)[:300]
     assert other["ids"] == load_run(run_id).run.tokenizer.encode(other["text"])
     app = open_app("compare", run=run_id, text="hug hugs")
-    assert "Your tokenizer was trained on this text" in sent(app, "sentence")["aside"]
+    assert "This tokenizer was trained on this text" in sent(app, "sentence")["aside"]
     # Without any text the field is still shown.
     app = open_app("compare", run=run_id, text="")
     assert not app.error
@@ -300,11 +300,11 @@ def test_a_corpus_of_train_is_compared_on_unless_it_is_large(
     assert said.startswith("On your own text, 1 document, ")
     monkeypatch.setattr(compared, "MAX_BYTES", 1_000)
     kept = keep_uploaded(corpus, "hugs")
-    app = open_app("compare", on="Your own text", own=kept)
-    (error,) = app.toast
+    app = open_app("compare", own=kept)
+    (error,) = app.warning
     assert "the limit here is 1,000" in error.value.replace("\\", "")
-    app = open_app("compare", on="Your own text", own="a" * 32)
-    assert "no longer kept" in app.toast[0].value
+    app = open_app("compare", own="a" * 32)
+    assert "no longer kept" in app.warning[0].value
     assert "No verdict yet" in sentence(app)
     upload(app, "evaluation_files", ("a.png", b"\x89PNG\r\n\x1a\n" + bytes(99)))
     assert app.error

@@ -213,10 +213,10 @@ def test_compare_proposes_to_hold_out_by_folder_where_folders_are_newer(open_app
 
 def test_own_files_that_are_no_longer_kept_are_asked_for_again(open_app: OpenApp) -> None:
     app = open_app("train", held_by="file", held_file=Entry.new_id())
-    assert "no longer kept" in app.toast[0].value
+    assert "no longer kept" in app.warning[0].value
     assert "Nothing is held out yet" in page_text(app)
     hold_out(app, USUAL)
-    assert not app.toast
+    assert not app.warning
     assert "more bytes" in page_text(app)
 
 

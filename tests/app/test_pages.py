@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.web.server.app_discovery import discover_asgi_app
 
 import bpe_core as bpe
+from bpe_core.files import Entry
 from tests.app.pages import (
     OpenApp,
     all_sent,
@@ -23,15 +24,16 @@ from tests.app.pages import (
     sent,
     unescaped_text,
 )
-from tests.app.stored import store, store_hugs
+from tests.app.stored import NOTHING_HELD_OUT, store, store_hugs
 from tests.app.training import train
 from tests.app_pages import PAGES, PAGES_OF_A_RUN, START
 from tests.new_process import ROOT, run_python
 from tests.plurals import ONE_OF_MANY
 from ui.components import MAX_SENTENCE_LENGTH
+from ui.lessons import LESSONS
 from ui.shell import workspace
-from ui.shell.open_run import MAX_RECENT_RUNS
-from ui.storage import SAMPLE_RUN_ID, run_store
+from ui.shell.open_run import MAX_RECENT_RUNS, OwnKeys
+from ui.storage import SAMPLE_RUN_ID, Trained, run_store, store_run
 
 
 @pytest.mark.parametrize(("page", "title"), [("start", START), *PAGES.items()])
@@ -126,6 +128,8 @@ def test_an_unknown_option_counts_as_the_first(
     assert not open_app(page, **{key: first}).warning
 
 
+STEP = "not a step of this run, from 0 to 3,839."
+PAIR = "“1-x”, which is not a pair of this run’s tokens"
 UNREAD = [
     ("train", {"sample": "alicia"}, "no sample “alicia”"),
     ("experiments", {"corpus": "sample", "sample": "alicia"}, "no sample “alicia”"),
@@ -148,16 +152,104 @@ UNREAD = [
     ("lab", {"encoding": "x"}, "This work is no longer known"),
     ("compare", {"sentences": "x"}, "The id in this address is malformed"),
     ("token_boundaries", {"text_id": "x"}, "The id in this address is malformed"),
+    ("merge_loop", {"step": "x", "words": "w" * 300}, STEP, "a text of at most 200 characters"),
+    ("pair_frequencies", {"step": "999999", "pair": "1-x"}, f"{STEP} 3,839 is shown.", PAIR),
+    ("pair_frequencies", {"merges": "x"}, "a number of merges from 0 to 3,839. 1,807 is shown."),
+    ("compare", {"against": "gpt9"}, "“gpt9”, which is not one of these tokenizers"),
+    ("compare", {"word": "w" * 300}, "a text of at most "),
+    ("compare", {"reference": "x"}, "“x”, which is not a choice here."),
+    ("compare", {"terms": "a", "terms_of": "x"}, "“x”, which is not a choice here."),
+    ("compare", {"terms": "a", "price": "x"}, "“x”, which is not a number."),
+    ("compare", {"own": "x"}, "The id in this address is malformed"),
+    (
+        "token_boundaries",
+        {"special": "x", "text": "a<|endoftext|>b", "dropout": "7", "dropout_seed": "y"},
+        "“x”, which is not a choice here.",
+        "“7”, which is not a number from 0 to 1.",
+        "“y”, which is not a number.",
+    ),
+    ("token_boundaries", {"text": "x" * 1_001}, "a text of at most 1,000 characters"),
+    (
+        "token_boundaries",
+        {"chat": '[["user", "hi"], 1]', "answer": "x"},
+        "not a list of up to 50 messages. 1 message of it can be read.",
+        "“x”, which is not a choice here.",
+    ),
+    (
+        "vocabulary",
+        {
+            "find": "x" * 301,
+            "sort": "up",
+            "script": "Klingon",
+            "page": "99999",
+            "token": "y",
+            "prefix": "zz",
+            "uses_on": "nowhere",
+            "min_uses": "7",
+        },
+        "a search of at most 300 characters",
+        "“up”, which is not a value of “sort” here",
+        "“Klingon”, which is not a value of “script” here",
+        "“y”, which is not an id of this vocabulary",
+        "“zz”, which is not bytes in hexadecimal digits",
+        "“nowhere”, which is not a choice here",
+        "“7”, which is not a choice here",
+    ),
+    ("vocabulary", {"page": "99999"}, "“99999”, which is not a page of this table"),
+    ("lab", {"lab_text": "x"}, "“x”, which is not a choice here."),
+    ("lessons", {"lesson": "Hug words", "marker": "x"}, "“x”, which is not a choice here."),
+    (
+        "lessons",
+        {"lesson": LESSONS[-1].title, "taught_language": "x"},
+        "“x”, which is not a choice here.",
+    ),
+    ("train", {"held_file": "x"}, "The id in this address is malformed"),
+    ("adapt", {"adapt_tokens": "x"}, "“x”, which is not a number."),
 ]
 
 
-@pytest.mark.parametrize(("page", "query", "said"), UNREAD)
+@pytest.mark.parametrize(("page", "query", "said"), [(*each[:2], each[2:]) for each in UNREAD])
 def test_what_an_address_names_and_a_page_does_not_have_is_said_once(
-    open_app: Callable[..., AppTest], page: str, query: dict[str, str], said: str
+    open_app: Callable[..., AppTest], page: str, query: dict[str, str], said: tuple[str, ...]
 ) -> None:
     app = open_app(page, **query)
-    shown = [*app.error, *app.warning, *app.info]
-    assert len([each for each in shown if said in each.value.replace("\\", "")]) == 1
+    shown = [each.value.replace("\\", "") for each in (*app.error, *app.warning, *app.info)]
+    for sentence in said:
+        assert len([each for each in shown if sentence in each]) == 1, (sentence, shown)
+
+
+READ = [
+    ("merge_loop", {"step": "7", "words": "hug"}),
+    ("pair_frequencies", {"step": "7", "pair": "98-99"}),
+    ("pair_frequencies", {"merges": "100"}),
+    ("compare", {"against": "gpt2"}),
+    ("compare", {"word": "hug"}),
+    ("token_boundaries", {"special": "false", "text": "a<|endoftext|>b", "dropout": "0.5"}),
+    ("token_boundaries", {"chat": '[["user","hi"]]', "answer": "true"}),
+    ("vocabulary", {"find": "th", "sort": "-use", "script": "Latin"}),
+    ("vocabulary", {"token": "300", "prefix": "74", "min_uses": "5 ×"}),
+    ("lab", {"lab_text": "Your text"}),
+    ("adapt", {"adapt_tokens": "100"}),
+]
+
+
+@pytest.mark.parametrize(("page", "query"), READ)
+def test_what_a_page_has_of_its_address_is_read_without_a_word(
+    open_app: Callable[..., AppTest], page: str, query: dict[str, str]
+) -> None:
+    app = open_app(page, **query)
+    assert not app.warning
+    assert not app.error
+    assert app.query_params.items() >= query.items()
+
+
+def test_what_a_page_could_not_read_is_not_said_again_on_another_page(open_app: OpenApp) -> None:
+    app = open_app("merge_loop", step="999999")
+    assert len(app.warning) == 1
+    app.switch_page("pages/train.py").run()
+    assert not app.warning
+    app.switch_page("pages/merge_loop.py").run()
+    assert not app.warning
 
 
 def test_what_was_not_read_is_said_until_another_text_is_chosen(open_app: OpenApp) -> None:
@@ -172,23 +264,6 @@ def test_a_link_to_the_first_tokenizer_opens_it_for_any_run(open_app: OpenApp) -
     app = open_app("lab", lab_tokenizer="Your tokenizer")
     assert app.segmented_control(key="lab_tokenizer").value == "The example"
     assert not app.warning
-
-
-@pytest.mark.parametrize(
-    ("page", "key"),
-    [
-        ("lessons", "marker"),
-        ("lab", "lab_text"),
-        ("vocabulary", "uses_on"),
-        ("vocabulary", "min_uses"),
-        ("token_boundaries", "special"),
-    ],
-)
-def test_other_fields_bound_to_the_address_accept_any_value(
-    open_app: Callable[..., AppTest], page: str, key: str
-) -> None:
-    app = open_app(page, **{key: "nothing of ours"})
-    assert not app.error
 
 
 # Plotly is not in `heavy`, because Streamlit itself imports it.
@@ -288,6 +363,20 @@ def test_the_example_is_nowhere_called_the_visitors_tokenizer(open_app: OpenApp,
     app = open_app(page)
     shown = [unescaped_text(app), *(json.dumps(each) for each in all_sent(app))]
     assert not [text for text in shown if "your tokenizer" in text.lower()]
+
+
+def test_a_tokenizer_is_called_the_visitors_only_if_their_browser_trained_it(
+    open_app: OpenApp,
+) -> None:
+    key = Entry.new_id()
+    run = bpe.train(["hug hugs"], vocab_size=260)
+    store_run(Trained("Hugs", run, NOTHING_HELD_OUT), run_id=Entry.owned_id(key))
+    for keys, name in (((), "This tokenizer"), ((key,), "Your tokenizer")):
+        app = open_app("lab", OwnKeys(keys), run=Entry.owned_id(key))
+        assert app.segmented_control(key="lab_tokenizer").options[0] == name
+    theirs = open_app("lab", run=Entry.owned_id(key), lab_tokenizer="Your tokenizer")
+    assert theirs.segmented_control(key="lab_tokenizer").value == "This tokenizer"
+    assert not theirs.warning
 
 
 @pytest.mark.parametrize("page", PAGES_OF_A_RUN)

@@ -41,7 +41,15 @@ from ui.corpus import begin_training, choose_corpus, show_corpus
 from ui.host import fragment
 from ui.look import counted, definitions, plain_markdown
 from ui.run import rows_of_cuts, show_failure, training_outcome, watch_training
-from ui.shell import FieldLimits, action_row, show_missing, whole_number, workspace
+from ui.shell import (
+    FieldLimits,
+    action_row,
+    linked_number,
+    show_missing,
+    show_unread,
+    whole_number,
+    workspace,
+)
 from ui.storage import Extension, StoredRun, extended_title
 from ui.tokenizers import shelf
 from ui.work import Training
@@ -295,8 +303,9 @@ def _choose_cut(stored: StoredRun) -> Cut:
     """Draw the slider, its figures and the curves; return the cut."""
     n = len(stored.run.new_ids)
     key = f"tokens_kept_{stored.id}"
-    kept = workspace.start_widget(key, workspace.query_int("merges", n, n))
+    kept = workspace.start_widget(key, linked_number("merges", n, n, what="a number of tokens"))
     workspace.set_query(merges=kept if kept != n else None)
+    show_unread("merges", kept)
     controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
     with controls:
         st.header("How many tokens are worth adding?", anchor=False)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, cast
 
 import streamlit as st
@@ -22,7 +23,7 @@ from ui.components import FigureRow, figure_table
 from ui.corpus import area_to_address, choose_corpus, show_corpus, start_area
 from ui.host import cached
 from ui.look import counted, plain_markdown, plain_text, token_label
-from ui.shell import note_unread, show_unread, workspace
+from ui.shell import bound, is_number, note_unread, show_unread, workspace
 from ui.storage import StoredRun
 from ui.tokenizers import add_button, draw_shelf_problems, shelf
 
@@ -134,19 +135,24 @@ def ask_for_coverage(tokenizer: Tokenizer | None, first: float, *, key: str) -> 
     """
     if tokenizer is None or not tokenizer.table.byte_ids:
         return first
-    return st.number_input(
+    number = partial(
+        st.number_input,
         "Character coverage",
         min_value=0.0,
         max_value=1.0,
         value=first,
         step=0.0005,
         format="%.4f",
-        key=key,
         help="This base spells characters that it lacks in bytes, and merges no bytes. So the most "
         "frequent of them become tokens first, until this share of the text is covered. They count "
         "among the new tokens. With 0, only those of domain terms are added.",
         persist_state="session",
-        bind="query-params",
+    )
+    return bound(
+        number,
+        key=key,
+        usable=lambda linked: is_number(linked) and 0 <= float(linked) <= 1,
+        expected="a number from 0 to 1",
     )
 
 
@@ -251,28 +257,33 @@ def draw_by_script(base: Tokenizer, removed: Iterable[int], *, caption: str) -> 
 def ask_what_may_go(tokenizer: Tokenizer) -> Removable | None:
     """Draw the order of removal, the scripts and the tokens to keep; None if a line is wrong."""
     st.header("Tokens to remove", anchor=False)
-    order = st.segmented_control(
+    orders = partial(
+        st.segmented_control,
         "Order of removal",
         list(_ORDERS),
         default="fewest-uses",
         required=True,
         format_func=_ORDERS.__getitem__,
-        key="shrink_order",
         help="A token is removed only once no other is merged from it. Of those, the one your text "
         "uses least is removed first, or the one learned last, whatever its uses.",
         persist_state="session",
-        bind="query-params",
     )
+    order = bound(orders, key="shrink_order", usable=(*_ORDERS, *_ORDERS.values()))
     n_of = Counter(token_scripts(tokenizer).values())
-    scripts = st.multiselect(
+    lists = partial(
+        st.multiselect,
         "Remove only tokens of these scripts",
         [script for script, _ in n_of.most_common()],
         format_func=lambda script: f"{script} ({n_of[script]:,})",
-        key=f"shrink_only_{tokenizer.fingerprint[:12]}",
         placeholder="All scripts",
         help="A token belongs to the script of most of its letters.",
         persist_state="session",
-        bind="query-params",
+    )
+    scripts = bound(
+        lists,
+        key=f"shrink_only_{tokenizer.fingerprint[:12]}",
+        usable={name for script, n in n_of.items() for name in (script, f"{script} ({n:,})")},
+        expected="a script of this vocabulary",
     )
     pinned = _ask_what_stays(tokenizer)
     if pinned is None:

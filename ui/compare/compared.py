@@ -34,7 +34,7 @@ from ui.compare.wording import HELD_OUT, OWN
 from ui.corpus import ask_for_files, leave_text_address, text_field
 from ui.host import cached
 from ui.look import counted, plain_markdown, size_text
-from ui.shell import LIMIT, choose_one
+from ui.shell import LIMIT, choose_one, show_unread, workspace
 from ui.storage import StoredRun
 from ui.tokenizers import shelf
 from ui.work import (
@@ -81,8 +81,10 @@ def choose_evaluation(stored: StoredRun, room: DeltaGenerator) -> Evaluation:
     """Draw the choice of the text to compare on, in `room`, and return the text."""
     if stored.held_out.n_bytes:
         with room:
-            if choose_one("Compared on", _CHOICES, key="on") == _CHOICES[0]:
+            first = _CHOICES[1] if workspace.has_query("own") else None
+            if choose_one("Compared on", _CHOICES, key="on", first=first) == _CHOICES[0]:
                 leave_text_address()
+                workspace.set_query(own=None)
                 return Evaluation(stored.held_out, HELD_OUT)
     else:
         st.info("This run has no held-out text, so the figures are for your own text.")
@@ -95,6 +97,7 @@ def choose_evaluation(stored: StoredRun, room: DeltaGenerator) -> Evaluation:
                 key="evaluation_files",
                 hint=f"Up to {MAX_BYTES // 1_000_000} MB of text. {LIMIT}",
             )
+        show_unread("own", files)
         if files is not None:
             title, corpus = files
             size = f"{counted(corpus.n_sources, 'document')}, {size_text(corpus.n_bytes)}"

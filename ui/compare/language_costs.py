@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, NamedTuple
 
 import streamlit as st
@@ -27,6 +28,7 @@ from ui.look import CONFIG, counted, plain_markdown, plain_text
 from ui.run import csv_table, offer_csv, offer_pictures
 from ui.shell import (
     LIMIT,
+    bound,
     choose_one,
     counted_as_kept,
     frame,
@@ -271,14 +273,9 @@ def languages_part(stored: StoredRun, members: Sequence[Member]) -> None:
     kept = _kept_sentences()
     texts = _texts(kept)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        reference = st.selectbox(
-            "Compared with",
-            _list_names(texts),
-            format_func=plain_text,
-            width=200,
-            key=_REFERENCE_KEY,
-            bind="query-params",
-        )
+        names = _list_names(texts)
+        box = partial(st.selectbox, "Compared with", names, format_func=plain_text, width=200)
+        reference = bound(box, key=_REFERENCE_KEY, usable={*names, *map(plain_text, names)})
         besides = [title for title in MEASURES if title != TOKENS]
         beside = choose_one("Second chart", [*besides, _MERGES], key="measure", shows_label=True)
         st.space("stretch")

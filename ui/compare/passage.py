@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, islice, pairwise
 from typing import Final, NamedTuple
 
@@ -46,7 +47,7 @@ from ui.components import (
 from ui.host import cached
 from ui.look import counted, plain_markdown, plain_text
 from ui.run import csv_table, offer_csv
-from ui.shell import choose_one, workspace
+from ui.shell import bound, choose_one, workspace
 from ui.storage import StoredRun
 from ui.tokenizers import GPT2, Member, add_button, draw_all_normalized
 from ui.work import Progress, Status, Task, WorkKind, call_apart, queue, show_work, stopper
@@ -121,13 +122,18 @@ def _typical_passage(
 def _word_part(members: Sequence[Member], suggested: str) -> None:
     is_asked_for = bool(workspace.widget_text(_WORD_KEY)) or workspace.has_query(_WORD_KEY)
     with st.expander("One word under each tokenizer", expanded=is_asked_for):
-        typed = st.text_input(
+        field = partial(
+            st.text_input,
             "A word; a leading space matters",
             placeholder=suggested,
             max_chars=MAX_WORD_LENGTH,
             width=320,
+        )
+        typed = bound(
+            field,
             key=_WORD_KEY,
-            bind="query-params",
+            usable=lambda word: len(word) <= MAX_WORD_LENGTH,
+            expected=f"a text of at most {MAX_WORD_LENGTH} characters",
         )
         word = typed or suggested
         read = read_by_all(word, [member.encoder for member in members])

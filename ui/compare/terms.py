@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import streamlit as st
@@ -19,7 +20,7 @@ from ui.corpus import file_opener, find_text, live_field, own_text
 from ui.host import cached, errors_shown
 from ui.look import plain_markdown, plain_text, token_label
 from ui.run import csv_table, offer_csv
-from ui.shell import choose_one, workspace
+from ui.shell import bound, choose_one, workspace
 from ui.tokenizers import Member, shelf
 
 AFTER_A_SPACE: Final = "After a space"
@@ -259,14 +260,11 @@ def terms_part(members: Sequence[Member]) -> None:
         if words := listed.left_out:
             st.warning(words)
         choose_one("Encoded", list(FORMS), key=_FORM_KEY, shows_label=True, help=_FORMS_HELP)
-        st.selectbox(
-            "Sorted by the loss of",
-            [member.name for member in members],
-            format_func=plain_text,
-            key=_LOSS_KEY,
-            bind="query-params",
-            help=LOSS,
+        names = [member.name for member in members]
+        box = partial(
+            st.selectbox, "Sorted by the loss of", names, format_func=plain_text, help=LOSS
         )
+        bound(box, key=_LOSS_KEY, usable={*names, *map(plain_text, names)})
     with right:
         if listed.terms:
             with errors_shown():

@@ -43,7 +43,7 @@ from ui.components import ChartPicture, Rival, corpus_strip, draw_rivals, verdic
 from ui.corpus import open_to_hold_out
 from ui.look import CONFIG, counted, definitions, escape_markdown, plain_markdown, plain_text
 from ui.run import csv_table, draw_run_ribbons, offer_csv, offer_pictures
-from ui.shell import choose_one, frame, workspace
+from ui.shell import check_linked, choose_one, frame, show_unread, workspace
 from ui.storage import SAMPLE_RUN_ID, StoredRun
 from ui.tokenizers import Member, shelf
 
@@ -143,6 +143,8 @@ def _rivals(rows: Sequence[Rival], chosen: int, members: Sequence[Member]) -> No
     def remove() -> None:
         if member := pressed("removed"):
             shelf.remove(member.key)
+            if workspace.query_text("against") == member.key:
+                workspace.set_query(against=None)
 
     draw_rivals(
         rows,
@@ -166,7 +168,10 @@ def judge(
     """Judge the run's tokenizer against the chosen one, or else the strongest, and all others."""
     chosen = workspace.query_text("against")
     keys = [member.key for member in members]
+    # One that cannot be opened, or not yet, has a message of its own.
+    check_linked("against", {*keys[1:], *shelf.wanted_keys()}, "one of these tokenizers")
     place = keys.index(chosen) if chosen in keys[1:] else strongest(comparison)
+    show_unread("against", place)
     encoders = [member.encoder for member in members]
     gains = tuple(
         gain_on(compared.corpus, encoders, comparison, other) for other in range(1, len(members))
@@ -193,6 +198,7 @@ def judge(
     fair = is_fair(comparison, place)
     asides = (
         flatters,
+        gain.carried_words if fair and gain.whole.way != "unclear" else "",
         _on_folders(stored, gain, members, place) if where == HELD_OUT else "",
         CANNOT_TELL if how is not None and how.share_within == 1 else "",
         disagreement(gain) if fair else "",

@@ -191,10 +191,9 @@ def verdict_sentence(
 ) -> Sentence:
     """Return a sentence on the first tokenizer against another, as pieces of text and boldness.
 
-    It has the interval of `gain`, which must be of the same two, and a second sentence if the
-    difference is not on words. `on_text` names the text, such as "On held-out text"; `own_name` is
-    the name of the first tokenizer, `other` that of the one at `place` in the rows, and may come
-    from a visitor.
+    It has the interval of `gain`, which must be of the same two. `on_text` names the text, such as
+    "On held-out text"; `own_name` is the name of the first tokenizer, `other` that of the one at
+    `place` in the rows, and may come from a visitor.
     """
     first, own, theirs = shelf.in_sentence(own_name), comparison.rows[0], comparison.rows[place]
     for metrics, who in ((own, first), (theirs, other)):
@@ -217,8 +216,7 @@ def verdict_sentence(
         figure = [(": ", False), (_difference(own, theirs), True)] if n_fewer else []
         return [*about, *figure, (f"{interval}{size}", False)]
     figure = _difference(own, theirs, " tokens") if n_fewer else "as many tokens"
-    carried = f" {gain.carried_words}".rstrip()
-    than = f" {'than' if n_fewer else 'as'} {other}{interval}{size}{carried}"
+    than = f" {'than' if n_fewer else 'as'} {other}{interval}{size}"
     return [(needs, False), (figure, True), (than, False)]
 
 

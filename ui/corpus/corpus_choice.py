@@ -72,8 +72,7 @@ def _find_files(use: Use, max_bytes: int) -> tuple[str, Corpus] | None:
         try:
             found = _opened(kept_id, max_bytes)
         except BpeError as error:
-            # The field may be folded.
-            st.toast(plain_markdown(str(error), 600), duration="long")
+            note_unread(use, str(error))
             kept_id = ""
     _note(use, kept_id)
     return found
@@ -84,7 +83,8 @@ def ask_for_files(
 ) -> tuple[str, Corpus] | None:
     """Draw an uploader, and return the name and the text of its files or of those kept before.
 
-    `hint` is shown without files.
+    `hint` is shown without files. The field may be folded, so the caller says with `show_unread`
+    what the address names for this use and cannot be opened.
     """
     uploads = upload_files(label, key=key, on_change=lambda: close_own_files(use))
     files = _find_files(use, max_bytes)

@@ -179,6 +179,7 @@ def choose_corpus(*, takes_counts: bool = False) -> tuple[ChosenCorpus | None, D
     choice_to_address(ORIGINS[source])
     draw_given_mark()
     by, share = workspace.widget_text("corpus_held_by"), workspace.widget_number("corpus_held_out")
+    show_unread(corpus_choice.HELD_FILE, held_out_by())
     show_unread(KEYS, (source, workspace.widget_text("corpus_sample"), by, share))
     missing = workspace.get(CorpusForm).missing_corpus
     if chosen is None and missing:
@@ -426,7 +427,10 @@ def fill_from_address() -> dict[str, str | float]:
     asked = workspace.query_text(corpus_choice.SOURCE)
     source = next((source for source in get_args(Source) if source == asked), None)
     held_out = workspace.query_int(corpus_choice.HELD_OUT, HELD_OUT_PERCENT, 50)
-    held_by = workspace.query_text(corpus_choice.HELD_BY) or USUAL
+    held_by = workspace.query_text(corpus_choice.HELD_BY)
+    if not held_by:
+        names_files = workspace.has_query(corpus_choice.HELD_FILE)
+        held_by = corpus_choice.OWN_FILES if names_files else USUAL
     widgets: dict[str, str | float] = {"corpus_held_out": held_out, "corpus_held_by": held_by}
     if source == "upload":
         upload_id = workspace.query_text(corpus_choice.UPLOAD)

@@ -27,7 +27,14 @@ from bpe_core.views import PackedTokens, find_longest_word, pack_boundaries
 from ui.components import draw_live_text, paste_catcher, paste_limits, read_paste
 from ui.host import cached
 from ui.look import order_note, plain_markdown, size_text
-from ui.shell import check_uploaded, max_file_bytes, upload_file, workspace
+from ui.shell import (
+    check_linked,
+    check_uploaded,
+    max_file_bytes,
+    show_unread,
+    upload_file,
+    workspace,
+)
 from ui.storage import DAYS_KEPT_UNOPENED, keep_text, load_text
 
 MAX_TEXT_LENGTH_IN_ADDRESS = 1_000
@@ -62,6 +69,12 @@ def read_address_text(name: str) -> str | None:
     """Return the text that the address holds or names; warn and return None if it is missing."""
     text_id = workspace.query_text(_id_name(name), _MAX_ID_LENGTH)
     if text_id is None:
+        check_linked(
+            name,
+            lambda text: len(text) <= MAX_TEXT_LENGTH_IN_ADDRESS,
+            f"a text of at most {MAX_TEXT_LENGTH_IN_ADDRESS:,} characters",
+        )
+        show_unread(name, "")
         return workspace.query_text(name, MAX_TEXT_LENGTH_IN_ADDRESS)
     try:
         text = load_text(text_id)

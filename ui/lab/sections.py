@@ -63,7 +63,7 @@ from ui.look import (
     size_text,
     tooltip,
 )
-from ui.shell import frame, workspace
+from ui.shell import bound, frame, workspace
 from ui.work import Status, Task, TooMuchWorkError, UnknownWorkError, WorkKind, queue, watch_work
 
 MAX_SECONDS: Final = 180.0
@@ -182,14 +182,9 @@ class MeasuredText:
 def choose_text(max_characters: int) -> MeasuredText:
     """Draw the choice of text and return the text, cut to `max_characters` with a warning."""
     titles = {sample.title: sample.id for sample in samples() if sample.id in _SAMPLES}
-    chosen = st.selectbox(
-        "Text",
-        options=[*titles, OWN_TEXT],
-        label_visibility="collapsed",
-        key="lab_text",
-        bind="query-params",
-        width=280,
-    )
+    options = [*titles, OWN_TEXT]
+    box = partial(st.selectbox, "Text", options, label_visibility="collapsed", width=280)
+    chosen = bound(box, key="lab_text", usable=options)
     if chosen in titles:
         leave_text_address()
         sample = "\n".join(load_sample(titles[chosen]).documents)

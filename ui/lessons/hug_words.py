@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -28,6 +29,7 @@ from ui.lessons.parts import (
 )
 from ui.lessons.walk import Walk, look_up_all, look_up_without_return, walk
 from ui.look import counted, plain_markdown
+from ui.shell import SWITCH, bound
 
 FIRST_WORDS: Final = "hug 10\nugg 5\nggi 3\ngin 3\ning 3"
 FIRST_LONG_WORD: Final = "hugging"
@@ -40,9 +42,8 @@ _WORD: Final = "new_word"
 
 def read_input() -> Walk:
     parts.text_input(_NAME, FIRST_WORDS, label="Change the words and their counts", lines=5)
-    marked = parts.is_printing() or st.toggle(
-        "Mark the end of each word", value=True, key="marker", bind="query-params"
-    )
+    switch = partial(st.toggle, "Mark the end of each word", value=True)
+    marked = parts.is_printing() or bound(switch, key="marker", usable=SWITCH)
     return trained(parts.own_text(_NAME, FIRST_WORDS), marked=marked)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -20,7 +21,7 @@ from ui.host import cached
 from ui.lessons import parts
 from ui.lessons.parts import Lesson, LessonStep, Ran, choose_number, choose_text
 from ui.look import plain_markdown
-from ui.shell import workspace
+from ui.shell import bound, workspace
 
 N_MERGES: Final = 200
 _CUT: Final = "gpt2"
@@ -52,9 +53,8 @@ def read_input() -> TaughtLanguage:
     first = _first_language(tuple(texts.values())).name
     chosen = workspace.query_text(_NAME)
     if not parts.is_printing():
-        chosen = st.selectbox(
-            "Your language", names, index=names.index(first), key=_NAME, bind="query-params"
-        )
+        box = partial(st.selectbox, "Your language", names, index=names.index(first))
+        chosen = bound(box, key=_NAME, usable=names)
     english = next(text for text in parallel_texts() if text.code == _ENGLISH)
     return TaughtLanguage(texts.get(chosen or first, texts[first]), english)
 

@@ -28,7 +28,7 @@ from ui.components import Claim, Option, Piece, Question, ShownCode, lesson_code
 from ui.corpus import own_texts
 from ui.lessons.walk import Walk
 from ui.look import counted
-from ui.shell import workspace
+from ui.shell import bound, workspace
 
 SPELLED = "The code works on ids; here each id is printed as its token."
 _WIDTH = 62
@@ -316,8 +316,11 @@ def draw_field(
 ) -> None:
     """Draw the field of a short text, which `field_text` reads, or of a word, as `field_word`."""
     if not is_printing():
-        st.text_input(
-            label, value=first[:max_chars], max_chars=max_chars, key=name, bind="query-params"
+        bound(
+            partial(st.text_input, label, value=first[:max_chars], max_chars=max_chars),
+            key=name,
+            usable=lambda text: len(text) <= max_chars,
+            expected=f"a text of at most {max_chars} characters",
         )
 
 

@@ -13,7 +13,7 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from ui.pair_frequencies.pair_life import draw_life, read_pair, shown_pair
+    from ui.pair_frequencies.pair_life import draw_life, shown_pair
     from ui.pair_frequencies.size_part import draw_sample_check, draw_vocabulary_size
     from ui.pair_frequencies.step import choose_step, draw_pictures, draw_whole_run
 else:

@@ -46,7 +46,7 @@ from ui.run import (
     offer_pictures,
     run_figures,
 )
-from ui.shell import frame, workspace
+from ui.shell import check_linked, frame, show_unread, workspace
 from ui.storage import StoredRun
 
 # A reader of the file has only the column names to go by.
@@ -367,7 +367,10 @@ def shown_pair(stored: StoredRun, step: int) -> Pair | None:
     Returns None if no pair is chosen and none is left.
     """
     chosen = read_pair(stored)
-    return run_figures.pair_to_follow(stored.id, step) if chosen is None else chosen
+    check_linked("pair", lambda _: chosen is not None, "a pair of this run’s tokens")
+    pair = run_figures.pair_to_follow(stored.id, step) if chosen is None else chosen
+    show_unread("pair", pair)
+    return pair
 
 
 def choose_pair(pair: Pair) -> None:

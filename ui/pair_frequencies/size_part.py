@@ -58,7 +58,7 @@ from ui.run import (
     rows_of_cuts,
     run_figures,
 )
-from ui.shell import frame, workspace
+from ui.shell import frame, linked_number, show_unread, workspace
 from ui.storage import StoredRun, divide, load_run
 from ui.tokenizers import COSTS_SAY, ask_for_rates, embedding_table_rows, text_rows, window_rows
 from ui.work import Progress, Status, Task, WorkKind, begin_button, queue, show_work
@@ -195,8 +195,10 @@ def draw_vocabulary_size(stored: StoredRun) -> None:
     n_merges = len(stored.run.merges)
     other: OtherText | None = None
     key, usual = f"merges_kept_{stored.id}", curves.enough_merges
-    kept = workspace.start_widget(key, workspace.query_int("merges", usual, n_merges))
+    linked = linked_number("merges", usual, n_merges, what="a number of merges")
+    kept = workspace.start_widget(key, linked)
     workspace.set_query(merges=kept if kept != usual else None)
+    show_unread("merges", kept)
     controls, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
     with controls:
         st.header("How large a vocabulary?", anchor=False, help=_CUT_HELP)
@@ -331,6 +333,7 @@ def ask_for_other_text(stored: StoredRun) -> OtherText | None:
             hint="Text, a table or an archive, up to 20 MB. It replaces the held-out text in this "
             "chart only.",
         )
+    show_unread("other", files)
     if files is None:
         return None
     _, corpus = files

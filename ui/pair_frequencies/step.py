@@ -48,7 +48,7 @@ from ui.pair_frequencies.pair_life import (
     run_csv,
 )
 from ui.run import draw_title, first_step, keep_step, offer_csv, offer_pictures, run_figures
-from ui.shell import frame, workspace
+from ui.shell import frame, show_unread, workspace
 from ui.storage import StoredRun
 
 _SYMBOL_SIZE = 14
@@ -223,6 +223,7 @@ def choose_step(stored: StoredRun) -> int:
     step = workspace.start_widget(slider, first_step(stored) + 1) - 1
     workspace.start_widget(number, step + 1)
     keep_step(stored, step)
+    show_unread("step", step)
     with st.container(horizontal=True, vertical_alignment="center", key="pairs_heading"):
         st.header(f"The pairs {moment(step, n_merges)}", anchor=False, width="content")
         st.space("stretch")

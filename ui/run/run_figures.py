@@ -12,7 +12,7 @@ from bpe_core.comparison import embedding_rows
 from bpe_core.trainers import PairCount, PairLife, PairLives, PairPicture, RunCurves, TrainingRun
 from bpe_core.types import Pair
 from ui.host import cached
-from ui.shell import OpenRun, workspace
+from ui.shell import OpenRun, linked_number, workspace
 from ui.storage import StoredRun, load_run
 
 N_TOP_PAIRS = 12
@@ -110,7 +110,7 @@ def first_step(stored: StoredRun) -> int:
     An address without a step that the browser's Back leads to means the opening step.
     """
     n_merges = len(stored.run.merges)
-    step: int | None = workspace.query_int("step", -1, n_merges)
+    step: int | None = linked_number("step", -1, n_merges, what="a step of this run,")
     if step < 0:
         step = None if workspace.is_from_history() else workspace.get(OpenRun).step
     return opening_step(stored.id) if step is None else min(step, n_merges)

@@ -5,10 +5,12 @@ A visitor's files are measured and limited in all, and those no longer used are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+import math
+from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple
+from functools import partial
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import streamlit as st
 from streamlit import config
@@ -29,6 +31,10 @@ MAX_BYTES: Final = MAX_BYTES_OF_ALL // 4
 """The part of it that one tab can use; the same holds for its files on disk."""
 _MAX_NAME: Final = 60
 LIMIT: Final = f"Up to {MAX_BYTES // 1_000_000} MB in total."
+
+
+_Value = TypeVar("_Value")
+_LONGEST_NAMED: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +92,21 @@ def number_input(
     in_address: bool = False,
 ) -> float:
     """Draw a field for a number, which `checked` checks; an emptied field holds `first` again."""
-    return st.number_input(
+    draw = partial(
+        st.number_input,
         label,
         value=float(first),
         step=1.0,
         format="%g",
-        key=key,
         help=help,
         label_visibility=label_visibility,
         width=width,
         on_change=on_change,
         persist_state="session",
-        bind="query-params" if in_address else None,
     )
+    if in_address:
+        return bound(draw, key=key, usable=is_number, expected="a number")
+    return draw(key=key)
 
 
 def checked(value: float, limits: FieldLimits) -> int | None:
@@ -182,11 +190,94 @@ class Unread:
 
     by_key: Mapping[str, tuple[str, object]] = field(default_factory=dict[str, tuple[str, object]])
     """A sentence on it, and what is shown instead, None until that is drawn, by a choice's key."""
+    page: str = ""
+    """The title of the page that read them."""
 
 
 def note_unread(key: str, sentence: str) -> None:
     """Note that an address named for a choice what cannot be used, for `show_unread`."""
-    workspace.update(Unread, by_key={**workspace.get(Unread).by_key, key: (sentence, None)})
+    noted = workspace.get(Unread).by_key
+    if noted.get(key, ("", None))[0] != sentence:
+        workspace.update(Unread, by_key={**noted, key: (sentence, None)})
+
+
+def check_linked(
+    key: str,
+    usable: Container[str] | Callable[[str], bool],
+    expected: str = "a choice here",
+    *,
+    instead: str = "",
+) -> None:
+    """Note what the address names for a key if it is not `usable`, for `show_unread`.
+
+    Call it before anything takes the key out of the address. `instead` is a sentence on what is
+    shown.
+    """
+    linked = workspace.query_text(key, _LONGEST_NAMED)
+    if not linked or workspace.has_widget(key) or workspace.is_from_history():
+        return
+    is_usable = usable(linked) if callable(usable) else linked in usable
+    if not is_usable:
+        named = plain_text(linked, _MAX_NAME)
+        note_unread(
+            key, f"This address names “{named}”, which is not {expected}. {instead}".strip()
+        )
+
+
+def linked_number(key: str, default: int, high: int, *, what: str) -> int:
+    """Return the whole number that the address names; of a larger one than `high`, that.
+
+    For what is not a whole number, return the default. Both are noted for `show_unread`.
+    """
+    number = workspace.query_int(key, default, high)
+    instead = f"{number:,} is shown." if number >= 0 else ""
+    check_linked(
+        key,
+        lambda _: 0 <= workspace.query_int(key, -1, high + 1) <= high,
+        f"{what} from 0 to {high:,}",
+        instead=instead,
+    )
+    return number
+
+
+def bound(
+    draw: Callable[..., _Value],
+    *,
+    key: str,
+    usable: Container[str] | Callable[[str], bool],
+    expected: str = "a choice here",
+) -> _Value:
+    """Draw a widget that the address holds under its key, and say if it named what is not usable.
+
+    Streamlit alone would take that out of the address without a word.
+    """
+    check_linked(key, usable, expected)
+    value = draw(key=key, bind="query-params")
+    show_unread(key, value)
+    return value
+
+
+SWITCH: Final = ("true", "false")
+"""What an address names for a switch."""
+
+
+def is_number(text: str) -> bool:
+    """Return whether an address names a finite number.
+
+    >>> [is_number(text) for text in ("4.5", "1e3", "nan", "four")]
+    [True, True, False, False]
+    """
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def begin_page(title: str) -> None:
+    """Forget what the address of another page named."""
+    if workspace.get(Unread).page != title:
+        workspace.forget(Unread)
+        workspace.update(Unread, page=title)
 
 
 def show_unread(key: str, shown: object) -> None:
@@ -215,11 +306,7 @@ def choose_one(
     Once made, the choice is in the address under `key`. Any other value there counts as the first
     option; unless it is empty, a line says so.
     """
-    linked = workspace.query_text(key)
-    is_new = not (workspace.has_widget(key) or workspace.is_from_history())
-    if linked and linked not in options and is_new:
-        named = plain_text(linked, _MAX_NAME)
-        note_unread(key, f"This address names “{named}”, which is not a choice here.")
+    check_linked(key, options)
     # Not the widget's default: "Next" and "Back" on Lessons set its value too, and Streamlit warns
     # about a widget that has both.
     workspace.start_choice(key, first or options[0])

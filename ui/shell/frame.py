@@ -15,6 +15,7 @@ from ui.components import page_fixes, theme_watch
 from ui.host import error_boundary, errors_shown
 from ui.look import plain_markdown
 from ui.shell import workspace
+from ui.shell.form_fields import begin_page
 from ui.shell.open_run import (
     ACTIONS,
     Followed,
@@ -172,6 +173,7 @@ def fix_page() -> None:
 def _prepare_page(title: str) -> None:
     _guard_cold_link(title)
     workspace.prepare()
+    begin_page(title)
     _hold_finished_run()
     # After the browser's Back, the address can hold parameters of the page that was left.
     workspace.set_query(**{name: None for name, pages in _ON_PAGES.items() if title not in pages})

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import Any, Final, cast
 
@@ -21,7 +22,7 @@ from bpe_core.tokenizer import READING, Conversation, Encoder, read_conversation
 from ui.corpus import MAX_CHARACTERS, OwnReading, own_texts
 from ui.host import cached
 from ui.look import counted, plain_markdown, tooltip
-from ui.shell import workspace
+from ui.shell import SWITCH, bound, check_linked, show_unread, workspace
 from ui.token_boundaries.drift import draw_ids
 from ui.token_boundaries.template_turns import turns
 from ui.tokenizers import Member
@@ -347,6 +348,7 @@ def draw_messages() -> list[dict[str, Any]] | None:
         else:
             messages.append(found)
     _to_address([_written(number) for number in numbers])
+    show_unread(_NAME, messages)
     return messages if len(messages) == len(numbers) else None
 
 
@@ -439,21 +441,21 @@ def answer_choice() -> dict[str, bool]:
             disabled=workspace.widget_text(_VIEW) == VIEWS[1]
             or len(workspace.get(Rows).numbers or ()) >= _MAX_MESSAGES,
         )
-        begins = st.toggle(
+        begin = partial(
+            st.toggle,
             "Begin the answer",
-            key="answer",
-            bind="query-params",
             help="Add what the template writes where the model is to answer: "
             "`add_generation_prompt=True`.",
         )
-        continues = st.toggle(
+        begins = bound(begin, key="answer", usable=SWITCH)
+        go_on = partial(
+            st.toggle,
             "Continue the last message",
-            key="continue",
-            bind="query-params",
             disabled=begins,
             help="End the text within the last message, for the model to go on: "
             "`continue_final_message=True`.",
         )
+        continues = bound(go_on, key="continue", usable=SWITCH)
     return {"add_generation_prompt": begins, "continue_final_message": continues and not begins}
 
 
@@ -653,13 +655,14 @@ def _fill(number: int, message: Written) -> None:
 
 
 def _read_address() -> list[Written]:
-    """Return the messages that the address holds; none if it has other than these."""
+    """Return the messages that the address holds; what else it holds is noted, to be said."""
+    found: list[Written] = []
     try:
         parsed: object = json.loads(own_texts.read_address_text(_NAME) or "[]")
     except (ValueError, RecursionError):
-        return []
-    found: list[Written] = []
-    for each in cast("list[object]", parsed if isinstance(parsed, list) else []):
+        parsed = None
+    listed = cast("list[object]", parsed if isinstance(parsed, list) else [])
+    for each in listed:
         parts = cast("list[object]", each) if isinstance(each, list) else []
         role, content, more = [*parts, None, None, None][:3]
         if not isinstance(role, str) or role not in ROLES or not isinstance(content, str):
@@ -671,7 +674,12 @@ def _read_address() -> list[Written]:
             if name in _FIELDS.get(role, {}) and isinstance(text, str)
         }
         found.append((role, _shown(content), texts))
-    return found[:_MAX_MESSAGES]
+    found = found[:_MAX_MESSAGES]
+    are_all = bool(found) and len(found) == len(listed)
+    instead = f"{counted(len(found), 'message')} of it can be read." if found else ""
+    what = f"a list of up to {_MAX_MESSAGES} messages"
+    check_linked(_NAME, lambda _: are_all, what, instead=instead)
+    return found
 
 
 def _shown(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, groupby, pairwise
 from typing import Final
 
@@ -24,7 +25,7 @@ from bpe_core.tokenizer import (
 from ui.components import SymbolRow, Tile, Tiles, draw_symbol_rows
 from ui.host import cached, fragment
 from ui.look import counted, plain_markdown, token_label
-from ui.shell import FieldLimits, whole_number
+from ui.shell import FieldLimits, bound, is_number, whole_number
 
 _MAX_BYTES: Final = 100
 """The most bytes that the rows show, unless a word is longer."""
@@ -91,17 +92,22 @@ def five_ways(text: str, encoder: Encoder, allowed_special: tuple[str, ...]) -> 
         "says how evenly the vocabulary is used, from 0 to 1.",
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        dropout = st.slider(
+        slider = partial(
+            st.slider,
             "Dropout",
             0.0,
             1.0,
             DROPOUT,
             0.05,
-            key="dropout",
             help="How likely it is that a merge is passed over, each time it could be next. Models "
             "are trained so to see many cuts of one word.",
             width=230,
-            bind="query-params",
+        )
+        dropout = bound(
+            slider,
+            key="dropout",
+            usable=lambda linked: is_number(linked) and 0 <= float(linked) <= 1,
+            expected="a number from 0 to 1",
         )
         with st.container(width=230):
             seed = whole_number(

@@ -287,7 +287,7 @@ def _read_link(parameter: str, known: Iterable[str]) -> bool:
     # Once it is drawn, the parameter is the widget's, and has a name that is listed.
     if linked in known or workspace.has_widget(parameter):
         return False
-    if linked in (shelf.YOURS, shelf.EXAMPLE):  # the first choice, under its name for another run
+    if linked in shelf.OWN_NAMES:  # the first choice, under its name for another run
         workspace.set_query(**{parameter: None})
     if (key := shelf.read_key(linked)) is None:
         return False

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
@@ -20,7 +21,7 @@ from bpe_core.comparison import (
 from bpe_core.errors import ConfigError
 from ui.components import Figure, FigureRow, figure_row
 from ui.look import counted, escape_markdown, size_text
-from ui.shell import workspace
+from ui.shell import bound, is_number, workspace
 
 PRICE, WIDTH, WINDOW = "price", "width", "window"
 
@@ -59,17 +60,17 @@ def ask_for_rates() -> Rates:
     """Draw the fields, and return what they hold; an empty or invalid one counts as not known."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         for field in _FIELDS:
-            st.number_input(
+            number = partial(
+                st.number_input,
                 field.label,
                 value=None,
                 step=None if field.key == PRICE else 1.0,
                 format="%g",
                 placeholder="not known",
-                key=field.key,
                 help=field.help,
                 width=230,
-                bind="query-params",
             )
+            bound(number, key=field.key, usable=is_number, expected="a number")
     # Below the row, where an error has room.
     return known_rates(on_wrong=lambda words: st.error(escape_markdown(words)))
 

@@ -22,7 +22,7 @@ from bpe_core.tokenizer import Encoder, NamedEncoder, Tokenizer, gpt2
 from bpe_core.trainers import TrainingRun
 from ui.host import cached
 from ui.look import plain_text
-from ui.shell import counted_as_kept, workspace
+from ui.shell import counted_as_kept, is_own, workspace
 from ui.storage import (
     SAMPLE_RUN_ID,
     BaseName,
@@ -47,6 +47,9 @@ from ui.tokenizers.by_name import (
 OWN: Final = "own"
 YOURS: Final = "Your tokenizer"
 EXAMPLE: Final = "The example"
+THIS: Final = "This tokenizer"
+"""Of a run that the visitor's browser is not known to have trained."""
+OWN_NAMES: Final = (YOURS, EXAMPLE, THIS)
 GPT2: Final = "gpt2"
 FIRST_SHELF: Final = (GPT2,)
 GPT2_NOTE: Final = "OpenAI’s files, byte for byte"
@@ -140,8 +143,10 @@ def members(stored: StoredRun) -> tuple[Member, ...]:
 
 
 def own_name(stored: StoredRun) -> str:
-    """Return the name of a run's own tokenizer, which is nobody's own in the example."""
-    return EXAMPLE if stored.id == SAMPLE_RUN_ID else YOURS
+    """Return the name of a run's own tokenizer, by whose run it is."""
+    if stored.id == SAMPLE_RUN_ID:
+        return EXAMPLE
+    return YOURS if is_own(stored.id) else THIS
 
 
 def in_sentence(name: str) -> str:
@@ -150,7 +155,7 @@ def in_sentence(name: str) -> str:
     >>> in_sentence("Your tokenizer"), in_sentence("The example"), in_sentence("The Pile")
     ('your tokenizer', 'the example', 'The Pile')
     """
-    return name[0].lower() + name[1:] if name in (YOURS, EXAMPLE) else name
+    return name[0].lower() + name[1:] if name in OWN_NAMES else name
 
 
 def missing_keys() -> tuple[str, ...]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Literal, cast, get_args
 
@@ -44,7 +45,7 @@ from ui.look import (
     tokens_axis,
 )
 from ui.run import offer_downloads
-from ui.shell import frame, workspace
+from ui.shell import bound, check_linked, frame, show_unread, workspace
 from ui.storage import StoredRun
 from ui.vocabulary import inspecting
 from ui.vocabulary.inspecting import CountedText, Inspection, PruningPreview
@@ -167,19 +168,38 @@ def read_search() -> Record:
     return to_record({name: workspace.query_text(name, MAX_SEARCH_LENGTH) for name in FIELDS})
 
 
+def _say_unread(record: Record, scripts: Collection[str]) -> None:
+    """Say what the address names for a search that the table does not have."""
+    for name in FIELDS[:-1]:  # of how many pages there are, the table knows
+        check_linked(
+            name,
+            lambda linked, name=name: (
+                _checked(name, linked) == linked and (name != "script" or linked in scripts)
+            ),
+            f"a search of at most {MAX_SEARCH_LENGTH} characters"
+            if name == "find"
+            else f"a value of “{name}” here",
+        )
+        show_unread(name, record[name])
+
+
 def read_token_id(encoder: Encoder, default: int) -> int:
     """Return the id of the open token; `default` if this vocabulary has no such token."""
     opened = workspace.query_int("token", -1, 2**31)
-    return opened if opened in encoder.vocab else default
+    check_linked("token", lambda _: opened in encoder.vocab, "an id of this vocabulary")
+    opened = opened if opened in encoder.vocab else default
+    show_unread("token", opened)
+    return opened
 
 
 def read_prefix() -> bytes:
-    """Return the prefix whose node of the trie is shown; an invalid one is removed."""
-    try:
-        return bytes.fromhex(workspace.query_text("prefix", 8 * MAX_SEARCH_LENGTH) or "")
-    except ValueError:
-        workspace.set_query(prefix=None)
-        return b""
+    """Return the prefix whose node of the trie is shown; say so if it is invalid."""
+    prefix = b""
+    with suppress(ValueError):
+        prefix = bytes.fromhex(workspace.query_text("prefix", 8 * MAX_SEARCH_LENGTH) or "")
+    check_linked("prefix", lambda _: prefix != b"", "bytes in hexadecimal digits")
+    show_unread("prefix", prefix)
+    return prefix
 
 
 def search_for(key: str) -> None:
@@ -242,6 +262,7 @@ def draw_audit(
     lengths_sentence: str,
 ) -> None:
     """Draw the findings next to the lengths; `search` is None if the merges are not known."""
+    _say_unread(record, inspection.table.scripts)
     findings, lengths = st.columns(2, gap="large")
     with findings:
         _draw_findings(inspection, record, search)
@@ -540,14 +561,14 @@ def _draw_preview(
     )
     controls, picture = st.columns([2, 3], gap="large")
     with controls:
-        min_uses = st.select_slider(
+        slider = partial(
+            st.select_slider,
             f"Keep tokens used at least this often in {text.name}",
             options=_MIN_USES,
             value=_USUAL,
-            format_func=lambda n: f"{n:,} ×",
-            key="min_uses",
-            bind="query-params",
+            format_func="{:,} ×".format,
         )
+        min_uses = bound(slider, key="min_uses", usable=[f"{n:,} ×" for n in _MIN_USES])
     status = inspecting.preview(tokenizer, uses, text, stored, min_uses)
     preview = status.result
     if preview is None:

@@ -30,6 +30,7 @@ from bpe_core.vocabulary import (
 from ui.corpus import text_field
 from ui.host import cached
 from ui.look import tooltip
+from ui.shell import bound
 from ui.storage import StoredRun
 from ui.tokenizers import add_button, choose_tokenizer, draw_shelf_problems, shelf
 from ui.work import Progress, Status, Task, WorkKind, queue, stopper
@@ -198,15 +199,10 @@ def _choose_text(stored: StoredRun, *, is_own: bool) -> CountedText:
     st.markdown(
         "Count uses in", width="content", help=tooltip("Held-out text") if held_out else None
     )
-    picked = st.selectbox(
-        "Count uses in",
-        options=[*options, *titles, OWN_TEXT],
-        label_visibility="collapsed",
-        # A separate key for each list of options: Streamlit drops a value missing from the list.
-        key="uses_on" if is_own else "uses_of_other_on",
-        bind="query-params",
-        width=260,
-    )
+    options += [*titles, OWN_TEXT]
+    box = partial(st.selectbox, "Count uses in", options, label_visibility="collapsed", width=260)
+    # A separate key for each list of options: Streamlit drops a value missing from the list.
+    picked = bound(box, key="uses_on" if is_own else "uses_of_other_on", usable=options)
     if picked == TRAINING:
         return training_text(stored)
     if picked == HELD_OUT and held_out is not None:

@@ -52,7 +52,15 @@ from ui.look import (
     set_axis,
     token_label,
 )
-from ui.shell import choose_one, frame, submitted_files, upload_file
+from ui.shell import (
+    check_linked,
+    choose_one,
+    frame,
+    show_unread,
+    submitted_files,
+    upload_file,
+    workspace,
+)
 from ui.vocabulary.audit_section import (
     FINDINGS,
     Record,
@@ -213,9 +221,17 @@ def draw_tokens(inspection: Inspection, record: Record, reachability: Reachabili
     opened = read_token_id(inspection.encoder, inspection.first_token)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        if choose_one("View", [TABLE, TRIE], key="seen_as") == TABLE:
+        linked = TRIE if workspace.has_query("prefix") else None
+        if choose_one("View", [TABLE, TRIE], key="seen_as", first=linked) == TABLE:
+            data = table_data(inspection, record, reachability, opened)
+            check_linked(
+                "page",
+                lambda linked: linked.isdigit() and str(data["page"]) == linked,
+                "a page of this table",
+            )
+            show_unread("page", data["page"])
             token_table(
-                table_data(inspection, record, reachability, opened),
+                data,
                 key="token_table",
                 on_record=partial(search_for, "token_table"),
                 on_opened=partial(open_token, "token_table"),
