@@ -94,7 +94,7 @@ def test_a_size_is_chosen_by_what_it_gives(
         reached = next(
             int(found[1])
             for text in app.markdown
-            if (found := re.search(r"This text reaches (\d+)\.", text.value))
+            if (found := re.search(r"With (\d+) tokens, this text has no pair left", text.value))
         )
         times = f"{min(size, reached) - before:,} times"
         assert sentence.startswith(f"Join the most frequent pair **{times}**.")
@@ -156,7 +156,7 @@ def test_how_the_text_is_divided_comes_before_how_often_pairs_are_joined(
     starts = (
         "How the text is divided",
         "Join the most frequent pair **",
-        ":gray[:small[This text reaches",
+        ":gray[:small[With ",
     )
     places = [next(i for i, text in enumerate(shown) if text.startswith(one)) for one in starts]
     assert places == sorted(places)
@@ -201,7 +201,7 @@ def test_the_largest_size_is_shown_before_training_and_then_reached(
     training, _ = bpe.Corpus.from_text(RHYME).split(0.08, seed=HELD_OUT_SEED)
     reached = train_run(training, replace(config, vocab_size=10_000)).tokenizer.vocab_size
     assert reached < config.vocab_size
-    assert f"This text reaches {reached:,}." in page_text(app)
+    assert f"With {reached:,} tokens, this text has no pair left to join." in page_text(app)
     assert f"Training will stop at {reached:,} tokens" in page_text(app)
     train(app)
     assert load_run(in_address(app, "run")).run.tokenizer.vocab_size == reached
@@ -215,7 +215,7 @@ def test_of_a_large_text_a_bound_is_shown(
     corpus_summary._largest_size.clear()
     app = paste(open_app(), "hug hugs\n" * 40)
     # "hug" has 2 pairs, "␣hugs" has 4 and "⏎" has none, so 6 merges are possible at most.
-    assert "This text reaches fewer than 264." in page_text(app)
+    assert "With 263 tokens or fewer, this text has no pair left to join." in page_text(app)
     assert "Training will stop before 264 tokens" in page_text(app)
     corpus_summary._largest_size.clear()
 

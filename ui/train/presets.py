@@ -458,17 +458,17 @@ def largest_sentence(found: LargestSize) -> str:
     """Return a sentence on the largest vocabulary this corpus can fill.
 
     >>> largest_sentence(LargestSize(286, is_exact=True))
-    'This text reaches 286.'
+    'With 286 tokens, this text has no pair left to join.'
     >>> largest_sentence(LargestSize(39_728, is_exact=False))
-    'This text reaches fewer than 39,729.'
+    'With 39,728 tokens or fewer, this text has no pair left to join.'
     >>> largest_sentence(LargestSize(1_331_650, is_exact=False))
     'This text is large enough for any size.'
     """
     if found.size >= MAX_SIZE:
         return "This text is large enough for any size."
     if found.is_exact:
-        return f"This text reaches {found.size:,}."
-    return f"This text reaches fewer than {found.size + 1:,}."
+        return f"With {found.size:,} tokens, this text has no pair left to join."
+    return f"With {found.size:,} tokens or fewer, this text has no pair left to join."
 
 
 def early_stop_sentence(found: LargestSize | None, config: TrainingConfig) -> str | None:
