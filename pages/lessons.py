@@ -31,9 +31,11 @@ def draw_lesson(lesson: Lesson[Any]) -> None:
 
 
 frame.plain_page_frame("Lessons", "Guess first, then see it run, on words that you can change.")
-with st.container(key="lesson_page"):
-    navigation.style_page()
+navigation.style_page()
+# Apart from the page of the lesson, whose width and size depend on what is chosen here.
+with st.container(key="lesson_choice"):
     lesson = navigation.choose_lesson()
+with st.container(key="lesson_page"):
     if lesson is None:
         draw_game(key="game")
     elif is_printing():

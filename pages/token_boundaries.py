@@ -47,7 +47,7 @@ def text_and_tokens(stored: StoredRun) -> None:
 def draw_text_and_tokens(stored: StoredRun) -> None:
     # In both parts the choice of a tokenizer has the same place, since one that moves loses its
     # place in the address.
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", key="boundaries_part_row"):
         linked = PARTS[1] if workspace.has_query("chat", "chat_id") else None
         is_chat = choose_part(PARTS, linked) == PARTS[1]
         st.space("stretch")

@@ -30,7 +30,6 @@ from tests.app_pages import PAGES, PAGES_OF_A_RUN, START
 from tests.new_process import ROOT, run_python
 from tests.plurals import ONE_OF_MANY
 from ui.components import MAX_SENTENCE_LENGTH
-from ui.lessons import LESSONS
 from ui.shell import workspace
 from ui.shell.open_run import MAX_RECENT_RUNS, OwnKeys
 from ui.storage import SAMPLE_RUN_ID, Trained, run_store, store_run
@@ -200,7 +199,7 @@ UNREAD = [
     ("lessons", {"lesson": "Hug words", "marker": "x"}, "“x”, which is not a choice here."),
     (
         "lessons",
-        {"lesson": LESSONS[-1].title, "taught_language": "x"},
+        {"lesson": "Why token counts differ between languages", "taught_language": "x"},
         "“x”, which is not a choice here.",
     ),
     ("train", {"held_file": "x"}, "The id in this address is malformed"),
