@@ -43,6 +43,19 @@ def _find_entry(table, key):
     return place * _ENTRY
 
 
+@inlined
+def _pair_at(row, tokens, slot):
+    """Return the ids of a token and of the one after it, and where that begins.
+
+    The first is below zero between two words, and the second where no pair begins.
+    """
+    id = row.ids[slot]
+    if id < 0:
+        return id, id, slot + _ONE
+    after = slot + np.uint64(tokens.n_slots[np.uint64(id)])
+    return id, row.ids[after], after
+
+
 @kernel
 def sketch_row(row, tokens, begin, end, word, sketch):
     """Add the count of each pair in a part of the row to the place in a sketch that it shares.
@@ -55,14 +68,8 @@ def sketch_row(row, tokens, begin, end, word, sketch):
     stop = np.uint64(end)
     next_word = np.uint64(word)
     while slot < stop:
-        id = row.ids[slot]
-        if id < 0:
-            next_word += np.uint64(id == BETWEEN)
-            slot += _ONE
-            continue
-        left = np.uint64(id)
-        after = slot + np.uint64(tokens.n_slots[left])
-        right = row.ids[after]
+        left, right, after = _pair_at(row, tokens, slot)
+        next_word += np.uint64(left == BETWEEN)
         if right >= 0:
             place = spread_pair(pair_key(left, right)) & mask
             known = np.int64(sketch[place])
@@ -87,17 +94,12 @@ def count_row(row, tokens, max_token_bytes, sketch, least, table, reached):
     word = np.uint64(reached[NEXT_WORD])
     end = np.uint64(reached[END])
     while slot < end and n_pairs < most:
-        id = row.ids[slot]
-        if id < 0:
-            word += np.uint64(id == BETWEEN)
-            slot += _ONE
-            continue
-        left = np.uint64(id)
-        after = slot + np.uint64(tokens.n_slots[left])
-        right = row.ids[after]
+        left, right, after = _pair_at(row, tokens, slot)
+        word += np.uint64(left == BETWEEN)
         if (
             right >= 0
-            and tokens.n_bytes[left] + tokens.n_bytes[np.uint64(right)] <= max_token_bytes
+            and tokens.n_bytes[np.uint64(left)] + tokens.n_bytes[np.uint64(right)]
+            <= max_token_bytes
         ):
             key = pair_key(left, right)
             if not sketch.size or sketch[spread_pair(key) & mask] >= least:
@@ -175,14 +177,8 @@ def gather_slots(row, tokens, index, begin, end, word):
     stop = np.uint64(end)
     next_word = np.uint64(word)
     while slot < stop:
-        id = row.ids[slot]
-        if id < 0:
-            next_word += np.uint64(id == BETWEEN)
-            slot += _ONE
-            continue
-        left = np.uint64(id)
-        after = slot + np.uint64(tokens.n_slots[left])
-        right = row.ids[after]
+        left, right, after = _pair_at(row, tokens, slot)
+        next_word += np.uint64(left == BETWEEN)
         if right >= 0:
             place = find_pair(index.table_keys, pair_key(left, right))
             if index.table_keys[place] != EMPTY:
