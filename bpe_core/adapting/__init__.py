@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         DEFAULT_COVERAGE,
         Advice,
         KindGain,
-        add_characters,
         extend,
         extendable,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.adapting.extending import DEFAULT_COVERAGE, extend
+from bpe_core.adapting.extending import DEFAULT_COVERAGE, add_characters, extend
 from bpe_core.checks import counted
 from bpe_core.errors import ConfigError
 from bpe_core.tokenizer import Tokenizer, merge_symbols
@@ -96,6 +96,27 @@ class Adapted:
             # The remaining merges may join a new token differently from how the base encodes it.
             new = _encoded_by(base, new)
         return cls(base, tokenizer, read_only(old_ids), removed, MappingProxyType(new), terms)
+
+    @classmethod
+    def rebuilt(
+        cls,
+        base: Tokenizer,
+        removed: tuple[int, ...],
+        characters: Iterable[bytes],
+        merges: Iterable[tuple[int, int, int]],
+        counts: Sequence[int],
+        terms: tuple[TermCost, ...] = (),
+    ) -> Self:
+        """Return what `replace` returned, from what it removed, added and merged.
+
+        >>> from bpe_core.tokenizer import gpt2
+        >>> made = Adapted.rebuilt(gpt2(), (50255,), (), [(11241, 7509, 50256)], [2])
+        >>> made.tokenizer.decode([50256]), dict(made.parts)
+        (' tokenizer', {50256: (11241, 7509)})
+        """
+        smaller, old_ids = base.keep_only(base.vocab.keys() - set(removed))
+        tokenizer = add_characters(smaller, characters).extended(merges, counts)
+        return cls.of(base, tokenizer, old_ids, removed, terms)
 
     def extended_to_size(
         self,

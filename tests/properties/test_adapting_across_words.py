@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe_core as bpe
-from bpe_core.adapting import Adapted, Removals, add_characters, extend, replace, shrink
+from bpe_core.adapting import Adapted, Removals, extend, replace, shrink
+from bpe_core.adapting.extending import add_characters
 from bpe_core.formats import adapted_files
 from bpe_core.formats.load_save import read_merges
 from bpe_core.formats.sentencepiece_model import (

@@ -20,7 +20,6 @@ from bpe_core.adapting import (
     KindGain,
     RemovalOrder,
     Removals,
-    add_characters,
 )
 from bpe_core.comparison import IntervalWords
 from bpe_core.corpus import Corpus, WordCounts, load_sample, samples
@@ -120,12 +119,14 @@ class Swapped:
     def at(self, place: int) -> Adapted:
         """Return the tokenizer at one of the sizes; it is rebuilt on each call."""
         size = self.sizes[place]
-        removed = self.removed[: size.n_tokens]
-        smaller, old_ids = self.base.keep_only(self.base.vocab.keys() - set(removed))
-        smaller = add_characters(smaller, map(str.encode, size.characters))
-        merges = ((left, right, id) for left, right, id in size.merges.tolist())
-        tokenizer = smaller.extended(merges, size.counts.tolist())
-        return Adapted.of(self.base, tokenizer, old_ids, removed, size.terms)
+        return Adapted.rebuilt(
+            self.base,
+            self.removed[: size.n_tokens],
+            map(str.encode, size.characters),
+            ((left, right, id) for left, right, id in size.merges.tolist()),
+            size.counts.tolist(),
+            size.terms,
+        )
 
 
 def general_titles() -> dict[str, str]:
