@@ -95,7 +95,6 @@ if TYPE_CHECKING:
         source_size,
     )
     from bpe_core.corpus.reading_process import (
-        MAX_BYTES_IN_MEMORY,
         Uploads,
         divide_in_process,
         open_saved,
@@ -113,7 +112,6 @@ if TYPE_CHECKING:
     from bpe_core.corpus.trained_on import TrainedOn
     from bpe_core.corpus.urls import Location
     from bpe_core.corpus.word_counts import (
-        MAX_COUNT,
         CountsSummary,
         WordCounts,
         find_symbols,

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Final, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 import regex
 
@@ -53,8 +53,6 @@ MIN_BYTES: Final = 4_000_000
 _MIN_MARKS: Final = 200_000
 """Each line or comma may be a row or a value, and 1.9 million rows of a 4 MB table took 5 to 20
 seconds."""
-MAX_BYTES_IN_MEMORY: Final = 20_000_000
-"""A text of up to this size is returned as a `Corpus`, as if it had been read here."""
 _MAX_BYTES: Final = 4 * 2**30
 _MAX_FILES_RATIO: Final = 8
 _MAX_SECONDS: Final = 900.0
@@ -97,6 +95,9 @@ class Uploads:
     >>> uploads.read(held_out_share=0.0, on_progress=lambda share: None).documents
     ('hug',)
     """
+
+    MAX_BYTES_IN_MEMORY: ClassVar = 20_000_000
+    """A text of up to this size is returned as a `Corpus`, as if it had been read here."""
 
     files: Sequence[Upload]
     choices: ReadOptions = field(default_factory=ReadOptions)
@@ -369,7 +370,7 @@ def read_files(
     """Read the uploads of a folder, and write their corpus to it, with figures if it is large."""
     corpus = _read(folder, names, choices, report)
     corpus.save(folder)
-    if corpus.n_bytes <= MAX_BYTES_IN_MEMORY:
+    if corpus.n_bytes <= Uploads.MAX_BYTES_IN_MEMORY:
         return
     report(0.6, must_arrive=True)
     try:

@@ -15,8 +15,6 @@ from bpe_core.errors import ArgumentTypeError, CorpusError, EmptyCorpusError
 from bpe_core.types import Base, Immutable, PretokenCounts
 
 _MAX_DIGITS = 15
-MAX_COUNT = 10**_MAX_DIGITS - 1
-"""The largest count that a text may state: JavaScript, and so every page, shows it exactly."""
 MAX_SUM = int(np.iinfo(np.int64).max)
 """The largest number that an int64 holds."""
 
@@ -48,6 +46,9 @@ class WordCounts(Immutable):
     >>> counts.pretokens.words, counts.pretokens.counts.tolist(), counts.summary.pretokenizer
     ((b'hug', b' hugs', b' hug'), [1, 1, 1], 'gpt2')
     """
+
+    MAX_COUNT: ClassVar = 10**_MAX_DIGITS - 1
+    """The largest count that a text may state: JavaScript, and so every page, shows it exactly."""
 
     __slots__ = ("_divided", "_pretokens", "_summary")
     __hash__: ClassVar[None]  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -135,12 +136,12 @@ def parse_word_counts(text: str) -> dict[str, int]:
         if not re.fullmatch("[0-9]+", digits):
             raise CorpusError(
                 f"Line {number}: expected a word, a space, and a whole number from 1 to "
-                f"{MAX_COUNT:,}, such as 'hug 10', got {_shown(line)!r}."
+                f"{WordCounts.MAX_COUNT:,}, such as 'hug 10', got {_shown(line)!r}."
             )
         if len(digits) > _MAX_DIGITS:
             raise CorpusError(
                 f"Line {number}: the count {_shown(digits)} is too large. A count may be at most "
-                f"{MAX_COUNT:,}. Divide all counts by the same number."
+                f"{WordCounts.MAX_COUNT:,}. Divide all counts by the same number."
             )
         word_counts[parts[0]] = word_counts.get(parts[0], 0) + int(digits)
     if not word_counts:

@@ -228,7 +228,7 @@ def on_disk(corpus: Corpus, folder: Path) -> Corpus:
         (folder / f"upload-{number}").write_text(text, newline="")
     names = [f"{number}.txt" for number in range(len(corpus.documents))]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading_process, "MAX_BYTES_IN_MEMORY", 0)
+        patch.setattr(reading_process.Uploads, "MAX_BYTES_IN_MEMORY", 0)
         reading_process.read_files(folder, names, ReadOptions(), 0.5, "document", Report(id))
     return open_large(folder)
 

@@ -19,7 +19,7 @@ import pytest
 
 import bpe_core as bpe
 import bpe_core.corpus.archives as budget
-from bpe_core.corpus import MAX_COUNT, parse_word_counts
+from bpe_core.corpus import WordCounts, parse_word_counts
 from tests.uploads import describe_columns
 from tests.zipping import make_zip
 
@@ -427,7 +427,7 @@ def test_the_error_for_a_line_without_word_and_count_names_the_line(line: str) -
 
 
 def test_the_largest_count_is_read_and_a_larger_one_is_refused() -> None:
-    assert parse_word_counts(f"hug 000{MAX_COUNT}") == {"hug": MAX_COUNT}
+    assert parse_word_counts(f"hug 000{WordCounts.MAX_COUNT}") == {"hug": WordCounts.MAX_COUNT}
     for count in ("1" + "0" * 15, "9" * 20, "9" * 5_000):
         with pytest.raises(
             bpe.CorpusError, match=r"Line 2: the count \d.* at most 999,999,999,999,999"
@@ -437,7 +437,7 @@ def test_the_largest_count_is_read_and_a_larger_one_is_refused() -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_counts_whose_sum_exceeds_64_bits_are_refused() -> None:
-    many = "\n".join(f"{'a' * 99}{n} {MAX_COUNT}" for n in range(99))
+    many = "\n".join(f"{'a' * 99}{n} {WordCounts.MAX_COUNT}" for n in range(99))
     with pytest.raises(bpe.CorpusError, match="64 bits"):
         parse_word_counts(many)
     with pytest.raises(bpe.CorpusError, match="64 bits"):

@@ -18,8 +18,8 @@ import pytest
 
 import bpe_core as bpe
 from bpe_core.corpus import (
-    MAX_BYTES_IN_MEMORY,
     ReadOptions,
+    Uploads,
     archives,
     divide_in_process,
     parquet_process,
@@ -77,7 +77,7 @@ def figures(corpus: bpe.Corpus) -> Figures:
 def test_a_large_corpus_has_the_figures_of_one_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert len(LINES) > MAX_BYTES_IN_MEMORY
+    assert len(LINES) > Uploads.MAX_BYTES_IN_MEMORY
     seen: list[float] = []
     files = Upload("../a <b>.txt", LINES), Upload("b.txt", "straße grüße\n".encode("cp1252") * 50)
     expected = bpe.read_corpus([Upload(file.name, file.getvalue()) for file in files])

@@ -27,7 +27,7 @@ from bpe_core.comparison import (
     Newness,
     TokenSaving,
 )
-from bpe_core.corpus import MAX_BYTES_IN_MEMORY, Corpus, ParallelText
+from bpe_core.corpus import Corpus, ParallelText, Uploads
 from bpe_core.tokenizer import Encoder, find_own
 from bpe_core.trainers import TrainingRun
 from ui.compare.wording import HELD_OUT, OWN
@@ -51,7 +51,7 @@ from ui.work import (
 
 ShouldStop = Callable[[int, int], bool]
 FIRST_TEXT: Final = "Write or paste your own text here, and see where the tokenizers differ."
-MAX_BYTES: Final = MAX_BYTES_IN_MEMORY
+MAX_BYTES: Final = Uploads.MAX_BYTES_IN_MEMORY
 _CHOICES: Final = ("Held-out text", "Your own text")
 
 SAMPLE_BYTES: Final = 100_000

@@ -14,10 +14,10 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from bpe_core.corpus import (
-    MAX_BYTES_IN_MEMORY,
     Corpus,
     HeldOut,
     Upload,
+    Uploads,
     folder,
     folder_depth,
     samples,
@@ -252,9 +252,10 @@ def choose_held_out(corpus: Corpus, columns: Sequence[str]) -> tuple[int, str | 
         ask_for_files(
             "held_file",
             "Files that training will not see",
-            MAX_BYTES_IN_MEMORY,
+            Uploads.MAX_BYTES_IN_MEMORY,
             key="corpus_held_files",
-            hint=f"Text, a table or an archive, up to {MAX_BYTES_IN_MEMORY // 1_000_000} MB. "
+            hint="Text, a table or an archive, up to "
+            f"{Uploads.MAX_BYTES_IN_MEMORY // 1_000_000} MB. "
             "All of the corpus is trained on, except documents that are in these files too.",
         )
         return HELD_OUT_PERCENT, held_out_by()

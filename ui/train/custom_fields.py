@@ -9,7 +9,7 @@ from typing import Final
 
 import streamlit as st
 
-from bpe_core.corpus import MAX_COUNT
+from bpe_core.corpus import WordCounts
 from bpe_core.pretokenizers import PRETOKENIZER_NAMES, SPACE_ADDING
 from bpe_core.types import Characters, TrainingConfig
 from ui.look import counted, plain_markdown, token_label, tooltip
@@ -24,7 +24,7 @@ EMPTY_REGEX = "regex:"
 
 _MIN_COUNTS = FieldLimits(
     least=0,
-    most=MAX_COUNT,
+    most=WordCounts.MAX_COUNT,
     why_least="With 0 or 1, any pair that occurs may merge.",
     why_most="Pages cannot show larger counts exactly.",
 )
