@@ -31,7 +31,7 @@ Alphabet = Literal["bytes", "seen", "characters", "full"]
 TieBreak = Literal["smallest-pair", "first-seen"]
 StopReason = Literal["vocab-size", "no-pairs", "min-frequency", "cancelled"]
 Format = Literal[
-    "native", "huggingface", "transformers", "gpt2", "tiktoken", "gguf", "sentencepiece"
+    "huggingface", "transformers", "gpt2", "tiktoken", "gguf", "sentencepiece", "native"
 ]
 ENDINGS: Final[dict[Format, str]] = {
     "tiktoken": ".tiktoken",

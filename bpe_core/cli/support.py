@@ -38,7 +38,7 @@ from bpe_core.types import Format
 if TYPE_CHECKING:
     from bpe_core.tokenizer import Encoder, Tokenizer
 
-FORMATS = get_args(Format)
+FORMATS = ("native", *(each for each in get_args(Format) if each != "native"))
 BASES = ("bytes", "characters")
 ALPHABETS = ("full", "seen")
 TIE_BREAKS = ("smallest-pair", "first-seen")
