@@ -71,6 +71,15 @@ class BlockEncoder:
             ids = ids.copy()
         return self.beginnings.spell_sections(ids, section_ends)
 
+    def count_ids(self, ids: Ids, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many ids there are up to each of the ascending ends of words, in bytes.
+
+        No token crosses the end of a word.
+        """
+        n_ids = np.empty(ends.size, np.int64)
+        encoding.count_ids(ids, self.spelling.width, ends, n_ids)
+        return n_ids
+
     def find_apart(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the ends of words, and each byte that no token joins to the one before it."""
         found = np.empty(text.size, np.int64)

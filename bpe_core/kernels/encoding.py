@@ -400,6 +400,21 @@ def find_apart(text, ends, joined, found):
     return n
 
 
+@kernel
+def count_ids(ids, widths, ends, found):
+    """Write how many ids there are up to each end of a word, which no token crosses.
+
+    widths: the bytes of each token, by id. ends: in bytes, ascending.
+    """
+    n = np.uint64(0)
+    at = np.int64(0)
+    for word in range(ends.size):
+        while at < ends[word]:
+            at += np.int64(widths[ids[n]])
+            n += np.uint64(1)
+        found[word] = np.int64(n)
+
+
 @part
 def _take(given, taken, position, ends):
     """Copy as many of the given ends as fit into ends, and into as many bytes; return how many."""

@@ -47,7 +47,7 @@ def _find_entry(table, key):
 def _pair_at(row, tokens, slot):
     """Return the ids of a token and of the one after it, and where that begins.
 
-    The first is below zero between two words, and the second where no pair begins.
+    The first is below zero where no token begins, and the second where no pair does.
     """
     id = row.ids[slot]
     if id < 0:

@@ -220,10 +220,7 @@ class CompiledEncoder:
     def _encode_ended(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> Encoded:
         """Return the ids of the words that end at these bytes, and where each one's ids end."""
         ids, _ = self._run(Block(text, np.array([0, text.size])), self._finer(text, ends))
-        # Tokens cover every byte once and never cross the end of a word.
-        ends_token = np.zeros(text.size + 1, np.bool_)
-        ends_token[np.cumsum(self.kernels.spelling.width[ids], dtype=np.int64)] = True
-        return ids, np.cumsum(ends_token, dtype=np.int32)[ends].astype(np.int64)
+        return ids, self.kernels.count_ids(ids, ends)
 
     def _finer(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return more ends for long words: where no token has the two bytes next to each other.
