@@ -10,9 +10,10 @@ import click
 
 from bpe_core import __version__
 from bpe_core.cli.adapt import extend, replace, shrink
+from bpe_core.cli.chat import chat
 from bpe_core.cli.compare import compare, structure
 from bpe_core.cli.diagnose import check, diff
-from bpe_core.cli.encode import chat, decode, encode, encode_corpus, readers
+from bpe_core.cli.encode import decode, encode, encode_corpus, readers
 from bpe_core.cli.experiment import experiment
 from bpe_core.cli.inspect_convert import convert, inspect
 from bpe_core.cli.models import fit_rows, mixture, undertrained

@@ -68,7 +68,6 @@ if TYPE_CHECKING:
         write_counts,
         write_tables,
     )
-    from bpe_core.corpus.counts_process import is_counts_file, read_counts_in_process
     from bpe_core.corpus.file_kinds import (
         HELD_OUT_ENDING,
         PARQUET_MARK,
@@ -97,7 +96,9 @@ if TYPE_CHECKING:
     from bpe_core.corpus.reading_process import (
         Uploads,
         divide_in_process,
+        is_counts_file,
         open_saved,
+        read_counts_in_process,
     )
     from bpe_core.corpus.rows import Row, row_in, values_on
     from bpe_core.corpus.sample_texts import ParallelText, load_sample, parallel_texts, samples
