@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from functools import cache
@@ -12,6 +13,7 @@ from tokenizers import normalizers
 
 from bpe_core import Tokenizer
 from bpe_core.errors import ConfigError
+from bpe_core.files import write_arrays
 from bpe_core.formats import cuts_by_steps, pre_tokenizer_part, write_huggingface
 from bpe_core.kernels import caller_sizes
 from bpe_core.pretokenizers import SCANNERS, get_pretokenizer, get_scanner
@@ -106,10 +108,10 @@ def _scanner(name: str) -> dict[str, Any]:
 def packed_tokenizer(tokenizer: Tokenizer) -> bytes:
     """Return a byte tokenizer as `browser/engine/tokenizer_file.js` unpacks it.
 
-    A JSON header, preceded by its length as uint32, little-endian; then the length of each token by
-    id, one byte each, 0 for an id without a token; for each merge how many bytes the left one of
-    its two tokens has; the ids that merges make as uint32, unless they are in order; and the bytes
-    of all tokens. Raises ConfigError for a tokenizer that the browser does not run.
+    Its arrays, as `write_arrays` writes them: the length of each token by id, 0 for an id without
+    a token; for each merge how many bytes the left one of its two tokens has; the ids that merges
+    make, unless they are in order; and the bytes of all tokens. Raises ConfigError for a tokenizer
+    that the browser does not run.
     """
     table = tokenizer.table
     form, _, name = tokenizer.pretokenizer.name.rpartition("+")
@@ -126,23 +128,22 @@ def packed_tokenizer(tokenizer: Tokenizer) -> bytes:
         or any(token.is_normalized for token in found)
     ):
         raise ConfigError("The engine in the browser does not run this tokenizer exactly.")
-    made = np.array(table.made, "<u4")
+    made = np.array(table.made, np.int32)
     first = int(made[0]) if made.size else 0
     in_order = bool((made == np.arange(first, first + made.size)).all())
-    header = json.dumps(
-        {
-            "cut": name,
-            "normal_form": form,
-            "special": list(tokenizer.special_tokens.items()),
-            "added": [(token.text, token.id) for token in found],
-            "whole_words_first": table.whole_words_first,
-            "n_ids": len(tokens),
-            "n_merges": made.size,
-            "first_made": first if in_order else None,
-        }
-    ).encode()
-    lengths = bytes(map(len, tokens))
-    lefts = bytes(len(tokens[left]) for left, _, _ in table.triples)
-    ids = b"" if in_order else made.tobytes()
-    parts = (len(header).to_bytes(4, "little"), header, lengths, lefts, ids, *tokens)
-    return b"".join(parts)
+    facts = {
+        "cut": name,
+        "normal_form": form,
+        "special": list(tokenizer.special_tokens.items()),
+        "added": [(token.text, token.id) for token in found],
+        "whole_words_first": table.whole_words_first,
+        "first_made": first,
+    }
+    arrays = {
+        "lengths": np.array([len(token) for token in tokens], np.uint8),
+        "lefts": np.array([len(tokens[left]) for left, _, _ in table.triples], np.uint8),
+        "letters": np.frombuffer(b"".join(tokens), np.uint8),
+    }
+    packed = io.BytesIO()
+    write_arrays(packed, facts, arrays if in_order else {**arrays, "made": made})
+    return packed.getvalue()

@@ -13,7 +13,7 @@ from bpe_core.lazy import lazy_exports
 
 # pyright: reportUnusedImport=false
 if TYPE_CHECKING:
-    from bpe_core.files.kept_arrays import Kept
+    from bpe_core.files.kept_arrays import Kept, write_arrays
     from bpe_core.files.store import Entry, Store
     from bpe_core.files.whole_files import (
         ARCHIVE_DAMAGE,

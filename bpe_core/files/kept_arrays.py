@@ -1,11 +1,12 @@
 """Keep arrays on disk that take long to make, for later processes.
 
-They lie in a folder named by a key, a hash of everything that they are made from: each array in a
-file of NumPy's, and one file of JSON. A process maps the files, so it reads only what it uses, and
-writes to a copy of its own. If a file is damaged or missing, all of them count as absent. Nothing
-here raises an error: without a folder to write to, nothing is kept.
+They lie in a file named by a key, a hash of everything that they are made from. A process maps the
+file, so it reads only what it uses, and writes to a copy of its own. A damaged file counts as
+absent. Nothing here raises an error: without a folder to write to, nothing is kept.
 
 Arrays are used as they are found, so only the user may write to the folder.
+
+Browsers get arrays in the same form, which `write_arrays` describes.
 """
 
 from __future__ import annotations
@@ -18,18 +19,27 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 from uuid import uuid4
 
-from bpe_core.files.whole_files import ARRAY_DAMAGE, delete, move_whole, only_this_user_writes
+from bpe_core.files.whole_files import (
+    ARRAY_DAMAGE,
+    delete,
+    move_whole,
+    only_this_user_writes,
+    open_regular,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_KEPT: Final = 32
-"""How many keys have a folder; those used least recently are deleted."""
+"""How many keys have a file; those used least recently are deleted."""
 _PACKAGE: Final = Path(__file__).parents[1]
-_FACTS: Final = "facts.json"
+_LINE: Final = 64
+"""Arrays begin at lines of the processor's cache."""
+_SIZE: Final = 4
+"""The bytes that say how long the head is."""
 
 
 class Kept(NamedTuple):
@@ -88,9 +98,12 @@ class Kept(NamedTuple):
                 delete(old)
             unfinished = folder / f"unfinished-{uuid4().hex}"
             try:
-                unfinished.mkdir()
-                _write(self, unfinished)
-                delete(folder / key)
+                can_write = [each for each in self.arrays if self.arrays[each].flags.writeable]
+                with unfinished.open("xb") as file:
+                    facts = {"facts": self.facts, "writeable": can_write}
+                    write_arrays(file, facts, self.arrays)
+                if (folder / key).is_dir():
+                    delete(folder / key)
                 move_whole(unfinished, folder / key)
             finally:
                 delete(unfinished)
@@ -109,25 +122,50 @@ def _folder(*, create: bool = False) -> Path | None:
     return folder if only_this_user_writes(folder) else None
 
 
-def _write(kept: Kept, folder: Path) -> None:
+def write_arrays(
+    to: BinaryIO, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> None:
+    """Write arrays and facts, which a process maps and `unpack` in `shared/arrays.js` reads.
+
+    First the length of a head, as uint32, then the head, in JSON: the facts, and for each array its
+    type, its place behind the head, and its shape. Numbers are little-endian.
+
+    >>> import io
+    >>> import numpy as np
+    >>> written = io.BytesIO()
+    >>> write_arrays(written, {"n": 2}, {"ids": np.array([7, 8], np.uint8)})
+    >>> written.getvalue()[4:].rstrip(b"\\0")
+    b'{"n": 2, "arrays": {"ids": ["uint8", 0, [2]]}}              \\x07\\x08'
+    """
+    places: dict[str, tuple[str, int, tuple[int, ...]]] = {}
+    end = 0
+    for name, array in arrays.items():
+        places[name] = (array.dtype.name, end, array.shape)
+        end += array.nbytes + -array.nbytes % _LINE
+    described = json.dumps({**facts, "arrays": places}, ensure_ascii=False)
+    head = described.encode("utf-8", "surrogatepass")
+    head += b" " * (-(_SIZE + len(head)) % _LINE)
+    to.write(len(head).to_bytes(_SIZE, "little") + head)
+    for array in arrays.values():
+        to.write(array.tobytes())
+        to.write(bytes(-array.nbytes % _LINE))
+
+
+def _read(path: Path) -> Kept:
+    """Return the arrays in a file; raises one of ARRAY_DAMAGE if they are not whole."""
     import numpy as np
 
-    for name, array in kept.arrays.items():
-        np.save(folder / f"{name}.npy", array, allow_pickle=False)
-    is_writeable = {name: array.flags.writeable for name, array in kept.arrays.items()}
-    described = json.dumps({"facts": kept.facts, "arrays": is_writeable})
-    (folder / _FACTS).write_text(described, encoding="utf-8")
-
-
-def _read(folder: Path) -> Kept:
-    """Return the arrays in a folder; raises one of ARRAY_DAMAGE if they are not whole."""
-    import numpy as np
-
-    described = json.loads((folder / _FACTS).read_bytes())
-    arrays: dict[str, NDArray[Any]] = {}
-    for name, is_writeable in described["arrays"].items():
-        mapped = np.load(os.path.join(folder, f"{name}.npy"), mmap_mode="c", allow_pickle=False)
+    with open_regular(path) as file:
         # Kernels take no subclasses of arrays.
-        arrays[name] = np.asarray(mapped)
-        arrays[name].flags.writeable = is_writeable
-    return Kept(described["facts"], arrays)
+        mapped = np.asarray(np.memmap(file, np.uint8, mode="c"))
+    start = _SIZE + int.from_bytes(mapped[:_SIZE].tobytes(), "little")
+    if mapped.size % _LINE:
+        raise ValueError("The file was cut.")
+    head = json.loads(mapped[_SIZE:start].tobytes().decode("utf-8", "surrogatepass"))
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, (kind, place, shape) in head["arrays"].items():
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(kind).itemsize
+        part = mapped[start + place : start + place + size]
+        arrays[name] = part.view(kind).reshape(shape)
+        arrays[name].flags.writeable = name in head["writeable"]
+    return Kept(head["facts"], arrays)

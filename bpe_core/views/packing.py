@@ -8,7 +8,7 @@ one message, and one for each block of merges.
 from __future__ import annotations
 
 import base64
-import json
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bpe_core.comparison import Stretches
 from bpe_core.corpus import NEVER
+from bpe_core.files import write_arrays
 from bpe_core.pretokenizers import get_pretokenizer
 from bpe_core.tokenizer import Boundaries, Encoder, Tokenizer, check_text
 from bpe_core.trainers import GrowingVocabulary, TrainingRun, split_symbols
@@ -560,16 +561,9 @@ def own_words(
 
 
 def _message(header: dict[str, object], arrays: dict[str, NDArray[np.integer]]) -> bytes:
-    body = bytearray()
-    places: dict[str, tuple[str, int, int]] = {}
-    for name, array in arrays.items():
-        narrow = _narrowed(array)
-        places[name] = (narrow.dtype.name, len(body), narrow.size)
-        body += narrow.tobytes()
-        body += bytes(-len(body) % 8)
-    text = json.dumps({**header, "arrays": places}, ensure_ascii=False).encode()
-    text += b" " * (-(len(text) + 4) % 8)
-    return len(text).to_bytes(4, "little") + text + bytes(body)
+    message = io.BytesIO()
+    write_arrays(message, header, {name: _narrowed(array) for name, array in arrays.items()})
+    return message.getvalue()
 
 
 def _base_tokens(base: Tokenizer, word: bytes) -> list[int | str]:

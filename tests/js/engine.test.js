@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { unpack } from "../../ui/components/merge_player/run.js";
+import { unpack } from "../../ui/components/shared/arrays.js";
 import { normalizer, readTokenizerJson, unpackTokenizer } from "../../static_site/browser/engine/tokenizer_file.js";
 import { Memory } from "../../static_site/browser/engine/memory.js";
 import { decodeBase64, engineInNode, fromEngine, wasmKernels } from "./python.js";

@@ -63,28 +63,31 @@ def test_nothing_is_kept_where_a_folder_has_no_known_owner(
     assert not folder.exists()
 
 
-def test_files_that_are_damaged_or_missing_count_as_absent(folder: Path) -> None:
+def test_a_file_that_is_cut_or_missing_counts_as_absent(folder: Path) -> None:
     KEPT.keep("a")
-    whole = {file: file.read_bytes() for file in (folder / "a").iterdir()}
-    assert len(whole) == len(KEPT.arrays) + 1
-    for file, content in whole.items():
-        for size in (0, 1, len(content) // 2, len(content) - 1):
-            file.write_bytes(content[:size])
-            assert Kept.find("a") is None, (file.name, size)
-        file.unlink()
-        assert Kept.find("a") is None, file.name
-        KEPT.keep("a")
-        assert Kept.find("a") is not None
-        assert file.read_bytes() == content
+    file = folder / "a"
+    content = file.read_bytes()
+    assert len(content) > 4_000
+    for size in range(len(content)):
+        file.write_bytes(content[:size])
+        assert Kept.find("a") is None, size
+    file.unlink()
+    assert Kept.find("a") is None
+    KEPT.keep("a")
+    assert Kept.find("a") is not None
+    assert file.read_bytes() == content
 
 
 def test_objects_are_not_unpickled(folder: Path) -> None:
     KEPT.keep("a")
-    np.save(folder / "a" / "ids.npy", np.array([{}]), allow_pickle=True)
+    content = (folder / "a").read_bytes()
+    changed = content.replace(b'"number": ["int64"', b'"number": ["O"    ', 1)
+    assert changed != content
+    (folder / "a").write_bytes(changed)
     assert Kept.find("a") is None
 
 
-def test_something_else_in_the_place_of_a_folder_is_replaced(folder: Path) -> None:
+def test_something_else_in_the_place_of_a_file_is_replaced(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True)
     os.mkfifo(folder / "a")
     (folder / "b").mkdir()
@@ -108,7 +111,7 @@ def test_of_two_that_are_kept_at_once_one_stays(
     Kept({"name": "late"}, {}).keep("a")
     found = Kept.find("a")
     assert found is not None
-    assert found.facts == KEPT.facts
+    assert found.facts == {"name": "late"}
     assert [path.name for path in folder.iterdir()] == ["a"]
 
 

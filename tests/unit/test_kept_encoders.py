@@ -147,11 +147,10 @@ def test_damage_is_repaired(folder: Path, damage: Callable[[bytes], bytes]) -> N
     path = write(folder, to_json())
     first = bpe.open_encoder(path)
     (kept,) = kept_folders(folder)
-    for file in (kept / "merges.npy", kept / "facts.json"):
-        whole = file.read_bytes()
-        file.write_bytes(damage(whole))
-        assert_alike(first, bpe.open_encoder(path))
-        assert file.read_bytes() == whole
+    whole = kept.read_bytes()
+    kept.write_bytes(damage(whole))
+    assert_alike(first, bpe.open_encoder(path))
+    assert kept.read_bytes() == whole
 
 
 def test_another_version_of_a_library_compares_again(
@@ -199,7 +198,7 @@ print(json.dumps([len(built), bpe_core.gpt2().encode(text), len(built)]))
 """
     results = [json.loads(run_python(code)) for _ in range(2)]
     (kept,) = kept_folders(folder)
-    (kept / "trie.edges.npy").unlink()
+    kept.write_bytes(kept.read_bytes()[:-64])
     results.append(json.loads(run_python(code)))
     expected = bpe.gpt2().encode(text * 40)
     assert results == [[0, expected, n_built] for n_built in (1, 0, 1)]

@@ -29,7 +29,7 @@ def unpacked(message: bytes) -> dict:
     """Decode a message as the player's script does."""
     length = int.from_bytes(message[:4], "little")
     content = json.loads(message[4 : 4 + length])
-    for name, (kind, offset, size) in content["arrays"].items():
+    for name, (kind, offset, (size,)) in content["arrays"].items():
         assert offset % 8 == 0
         assert (4 + length) % 8 == 0
         content[name] = np.frombuffer(message, kind, size, 4 + length + offset)

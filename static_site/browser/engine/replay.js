@@ -17,6 +17,7 @@ const N_SAVERS = 10;
 const N_FREQUENT = 60;
 const MAX_SYMBOLS = 400;
 const AFTER_WORD = 255;
+const LINE = 64;
 const STRICT_UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** @typedef {object} Replay
@@ -268,7 +269,7 @@ export function asToken(token) {
     @param {Record<string, number[]>} arrays
     @returns {Uint8Array} */
 function message(header, arrays) {
-  /** @type {Record<string, [string, number, number]>} */
+  /** @type {Record<string, [string, number, number[]]>} */
   const places = {};
   const parts = [];
   let size = 0;
@@ -277,12 +278,12 @@ function message(header, arrays) {
     const [type, Kind] = low >= -(2 ** 15) && high < 2 ** 15 ? ["int16", Int16Array] : low >= 0 && high < 2 ** 16 ? ["uint16", Uint16Array]
       : low >= -(2 ** 31) && high < 2 ** 31 ? ["int32", Int32Array] : ["float64", Float64Array];
     const bytes = new Uint8Array(/** @type {any} */ (Kind).from(numbers).buffer);
-    places[name] = [/** @type {string} */ (type), size, numbers.length];
+    places[name] = [/** @type {string} */ (type), size, [numbers.length]];
     parts.push({ at: size, bytes });
-    size += Math.ceil(bytes.length / 8) * 8;
+    size += Math.ceil(bytes.length / LINE) * LINE;
   }
   const text = new TextEncoder().encode(dumped({ ...header, arrays: places }));
-  const room = Math.ceil((text.length + 4) / 8) * 8 - 4;
+  const room = Math.ceil((text.length + 4) / LINE) * LINE - 4;
   const whole = new Uint8Array(4 + room + size).fill(32, 4, 4 + room);
   new DataView(whole.buffer).setUint32(0, room, true);
   whole.set(text, 4);

@@ -1,5 +1,6 @@
 // Tokenizers as files: tokenizer.json, read as the app reads it, and written as `formats/huggingface.py` does.
 
+import { unpack } from "../../../ui/components/shared/arrays.js";
 import { joined, powerOfTwo } from "./memory.js";
 import { idsOfBytes } from "./training.js";
 
@@ -144,15 +145,13 @@ export function normalizer(form, { changing }) {
     @param {ArrayBuffer} packed
     @returns {Table} */
 export function unpackTokenizer(memory, packed) {
-  const size = new DataView(packed).getUint32(0, true);
-  const { cut, special, added, normal_form, whole_words_first, n_ids, n_merges, first_made } = JSON.parse(new TextDecoder().decode(new Uint8Array(packed, 4, size)));
-  let at = 4 + size;
-  const take = (/** @type {number} */ n) => new Uint8Array(packed, (at += n) - n, n);
-  const [lengths, lefts] = [take(n_ids), take(n_merges)];
-  const made = first_made === null ? new Uint32Array(take(4 * n_merges).slice().buffer) : Uint32Array.from(lefts, (_, rank) => first_made + rank);
-  const starts = new Uint32Array(n_ids + 1);
+  const { header, arrays } = unpack(new Uint8Array(packed));
+  const { cut, special, added, normal_form, whole_words_first, first_made } = header;
+  const { lengths, lefts, letters, made = Int32Array.from(lefts, (_, rank) => first_made + rank) } = arrays;
+  const n_merges = lefts.length;
+  const starts = new Uint32Array(lengths.length + 1);
   lengths.forEach((length, id) => (starts[id + 1] = starts[id] + length));
-  const tokens = { letters: take(starts[n_ids]).slice(), starts };
+  const tokens = { letters: Uint8Array.from(letters), starts };
   const isApart = new Set([...special, ...added].map(([, id]) => id));
   const ordinary = Int32Array.from(starts.keys()).filter((id) => starts[id] < starts[id + 1] && !isApart.has(id));
   const [begins, ends] = [new Float64Array(2 * n_merges), new Float64Array(2 * n_merges)];

@@ -1,12 +1,12 @@
 // The run in the browser: arrays unpacked from Python's messages, traced blocks of merges, and lookups by
 // step. `packing.py` defines the messages.
 
+import { unpack } from "../shared/arrays.js";
 import { lastThat } from "../shared/binary_search.js";
 import { colourSlot } from "../shared/colours.js";
 
-/** @import { Token } from "../shared/component.js" */
-
-/** @typedef {Int16Array | Uint16Array | Int32Array | Float64Array} Numbers */
+/** @import { Numbers } from "../shared/arrays.js"
+    @import { Token } from "../shared/component.js" */
 
 /** @typedef {object} Pair
     @property {number} left
@@ -78,27 +78,6 @@ import { colourSlot } from "../shared/colours.js";
     @property {(left: number, right: number) => number[]} findRanks The merges of a pair.
     @property {(id: number) => boolean} isLearned Whether a merge makes an id.
     @property {(id: number) => number} findSlot The colour slot of an id. */
-
-/** @type {Record<string, new (buffer: ArrayBuffer, offset: number, size: number) => Numbers>} */
-const TYPES = { int16: Int16Array, uint16: Uint16Array, int32: Int32Array, float64: Float64Array };
-
-/** Unpack a message: its header, and the arrays that the header names.
-    @param {Uint8Array} message
-    @returns {{ header: any, arrays: Record<string, Numbers> }} */
-export function unpack(message) {
-  // A copy has its own buffer, in which the arrays are aligned.
-  const buffer = Uint8Array.from(message).buffer;
-  const length = new DataView(buffer).getUint32(0, true);
-  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
-  /** @type {Record<string, Numbers>} */
-  const arrays = {};
-  /** @type {[string, [string, number, number]][]} */
-  const places = Object.entries(header.arrays);
-  for (const [name, [type, offset, size]] of places) {
-    arrays[name] = new TYPES[type](buffer, 4 + length + offset, size);
-  }
-  return { header, arrays };
-}
 
 /** Unpack a run: tokens, merges, frequent words; no block of traced merges yet.
     @param {Uint8Array} message
