@@ -303,7 +303,8 @@ def test_what_cannot_be_trained_is_told_in_a_sentence(
     problem, remarks = page.locator("#problem"), page.locator("#remarks")
     train = page.get_by_role("button", name="Train", exact=True)
     train.click()
-    expect(problem).to_contain_text("Paste a text or choose a file first")
+    # Below the button, which stays where it is.
+    expect(page.locator(".ways + #problem")).to_contain_text("Paste a text or choose a file first")
     huge = tmp_path / "huge.txt"
     with huge.open("wb") as file:
         file.truncate(200_000_001)
