@@ -312,3 +312,15 @@ def test_a_report_that_comes_after_a_link_does_not_empty_the_page(page: Page, ap
     wait_until_idle(page)
     expect(page.get_by_role("heading", level=1, name="Token boundaries")).to_be_visible()
     expect(page.locator(".scroller").first).to_be_visible()
+
+
+def test_what_was_chosen_on_one_page_is_not_called_an_unknown_choice_on_another(
+    page: Page, app_url: str
+) -> None:
+    open_page(page, f"{app_url}/compare")
+    page.get_by_role("link", name="Start", exact=True).click()
+    page.get_by_role("link", name="What does GPT-2 do to it?").first.click()
+    expect(page.get_by_role("heading", level=1, name="Token boundaries")).to_be_visible()
+    expect(page.locator(".scroller").first).to_be_visible()
+    wait_until_idle(page)
+    expect(page.get_by_test_id("stAlert")).to_have_count(0)

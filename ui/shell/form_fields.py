@@ -309,7 +309,9 @@ def choose_one(
     check_linked(key, options)
     # Not the widget's default: "Next" and "Back" on Lessons set its value too, and Streamlit warns
     # about a widget that has both.
-    workspace.start_choice(key, first or options[0])
+    if workspace.widget_text(key) not in options:
+        # It has no value yet, or that of another page's choice of this name.
+        workspace.set_widget(key, first or options[0])
     chosen = st.segmented_control(
         label,
         options=options,
