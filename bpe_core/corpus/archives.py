@@ -9,18 +9,20 @@ import bz2
 import gzip
 import io
 import lzma
-import tarfile
 import time
 import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import IO, Any, BinaryIO, Final, NamedTuple, Protocol, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, Protocol, cast
 
 from bpe_core.corpus.file_kinds import Packing, is_left_out, is_tar
 from bpe_core.errors import CorpusError, UnsupportedFileError
 from bpe_core.extras import import_arrow
 from bpe_core.files import ARCHIVE_DAMAGE
+
+if TYPE_CHECKING:
+    from tarfile import TarInfo
 
 MAX_UNPACKED_BYTES: Final = 512 * 2**20
 # Text compresses to a tenth, logs and tables to a fiftieth. Below a hundredth it is one line
@@ -301,6 +303,8 @@ def _zip_members(
 
 def _tar_members(data: bytes, name: str, max_files: int | None) -> Iterator[ArchiveMember]:
     """Yield the files of a tar archive, whose bytes are parts of it: none is written anywhere."""
+    import tarfile  # here, because opening a tokenizer needs no archives, and it takes 10 ms
+
     n_files = end = 0
     path = ""
     try:
@@ -341,7 +345,7 @@ def _tar_members(data: bytes, name: str, max_files: int | None) -> Iterator[Arch
         yield ArchiveMember(name, 1.0, 0.0, error)
 
 
-def _read_part(data: bytes, info: tarfile.TarInfo, name: str) -> bytes | CorpusError:
+def _read_part(data: bytes, info: TarInfo, name: str) -> bytes | CorpusError:
     if info.sparse is not None:
         return UnsupportedFileError(
             f"{name} is stored as a sparse file. Pack it again without --sparse."

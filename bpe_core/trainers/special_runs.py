@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_core.comparison import gini
 from bpe_core.corpus import NEVER, Layout
 from bpe_core.errors import ConfigError, FormatError
 from bpe_core.tokenizer import Tokenizer
@@ -274,6 +273,8 @@ class Fairness(NamedTuple):
         >>> Fairness.of([2, 2, 4]).longest_to_shortest
         2.0
         """
+        from bpe_core.comparison import gini  # here, because opening a tokenizer compares nothing
+
         return cls(gini(lengths), max(lengths) / max(min(lengths), 1))
 
 

@@ -87,6 +87,14 @@ def test_loading_gpt2_and_encoding_imports_no_library() -> None:
     assert run_python(script) == "[]\n"
 
 
+def test_opening_a_file_imports_nothing_that_reads_archives_or_compares() -> None:
+    script = (
+        "import sys; import bpe_core.formats; bpe_core.formats.load;"
+        "print(sorted({'tarfile', 'bpe_core.comparison.comparison'} & set(sys.modules)))"
+    )
+    assert run_python(script) == "[]\n"
+
+
 def test_the_vocabulary_is_made_only_when_it_is_asked_for() -> None:
     tokenizer = gpt2.__wrapped__()
     parts = {"vocab", "triples", "base_ids"}
