@@ -61,7 +61,7 @@ def test_the_page_first_shows_the_samples_result_and_explains_its_terms(open_app
         assert ribbon["ids"] == tokenizer.encode(ribbon["text"])
         assert sum(ribbon["lengths"]) == len(ribbon["text"].encode()) == 300
         assert ribbon["made"] == [len(tokenizer.vocab[id]) > 1 for id in ribbon["ids"]]
-    helps = [each.proto.help for each in (*app.markdown, *app.header)]
+    helps = [each.proto.help for each in (*app.markdown, *app.header, *app.radio)]
     explained = set("\n\n".join(helps).split("\n\n"))
     assert explained >= set(GLOSSARY.values()) - {GLOSSARY["Mark"], GLOSSARY["Chat template"]}
 

@@ -49,6 +49,7 @@ from ui.train.presets import (
     CUSTOM,
     DIVISIONS,
     EXPLAINED,
+    HOW_FAR,
     Start,
     early_stop_sentence,
     show_largest_size,
@@ -89,8 +90,7 @@ def choose_settings(
     """
     heading = heading_row("settings_heading")
     with heading:
-        explained = f"{EXPLAINED}\n\n{tooltip('Tie', 'Byte fallback')}"
-        st.header("How far to go", anchor=False, width="content", help=explained)
+        st.header("How far to go", anchor=False, width="content", help=HOW_FAR)
     unread, sizes = st.container(), st.container()
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with st.container(
@@ -108,6 +108,7 @@ def choose_settings(
             key="settings_preset",
             persist_state="session",
             on_change=_begin_custom_as_shown,
+            help=f"{EXPLAINED}\n\n{tooltip('Tie', 'Byte fallback')}",
         )
     custom_place = st.container()
     are_complete = True

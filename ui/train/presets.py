@@ -59,6 +59,10 @@ DIVISIONS: Final = {
     CUSTOM: "my own settings",
 }
 """What the cut of each preset does, with the model that it is from."""
+HOW_FAR: Final = (
+    "Each merge adds one token to the vocabulary. The first ones shorten a text most; in the end "
+    "only pairs are left that occur once, whose merges hardly help any other text."
+)
 EXPLAINED: Final = (
     "GPT-2, GPT-4, GPT-4o and Llama 3: all 256 bytes, with the text cut as that model cuts it. "
     "Llama 2 style: the characters that make up 99.95% of the text, and bytes for all others; a "
