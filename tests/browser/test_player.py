@@ -393,3 +393,26 @@ def test_playing_asks_by_keyboard_alone_and_reduced_motion_animates_nothing(
     page.keyboard.press("Space")
     player.expect_step(4)
     assert page.evaluate("window.animated") == 0
+
+
+# The headings under which each list of words was seen, frame by frame.
+RECORD_HEADINGS = """(player) => {
+  const headings = (globalThis.headings = {});
+  (function frame() {
+    const words = player.querySelector(".words").textContent;
+    (headings[words] ??= new Set()).add(player.querySelector(".words-part h2").textContent);
+    requestAnimationFrame(frame);
+  })();
+}"""
+
+
+def test_the_heading_names_the_merges_whose_words_are_shown(open_run: OpenRun) -> None:
+    player = open_run("sample", 3)
+    player.choose("touched")
+    player.page.locator(".player").evaluate(RECORD_HEADINGS)
+    player.press("play")
+    player.page.wait_for_function("() => Object.keys(globalThis.headings).length > 3")
+    player.press("play")
+    seen = player.page.evaluate("Object.values(globalThis.headings).map((of) => [...of])")
+    assert [len(of_words) for of_words in seen] == [1] * len(seen)
+    assert {"Words of merge 4", "Words of merge 5"} < {heading for (heading,) in seen}

@@ -22,7 +22,7 @@ import { mergesSaved, traced } from "./run.js";
 const COLOURED = "Tiles are coloured once merged.";
 
 /** Return a name of the merges whose words are shown.
-    @param {Shown} shown */
+    @param {Pick<Shown, "mode" | "scene">} shown */
 export function formatTitle({ mode, scene }) {
   if (mode !== "touched" || !scene) return "Words";
   const { from, to } = scene;

@@ -123,6 +123,7 @@ export class PlayerView {
       this.scene = this.guesses.on ? findScene(block, merge) : sceneAt(this.scenesFor(block, columns, rows), merge);
       words = Array.from(this.scene?.words ?? [], (word) => block.words[word]);
     }
+    this.find(".words-part h2").textContent = formatTitle(this);
     const asked = !own && this.guesses.isAsking(run, step) ? blockAt(run, step) : undefined;
     const toCount = asked && wordsToCount(run, asked, step, { room: rows * columns, columns });
     this.isCountable = Boolean(toCount);
@@ -193,7 +194,6 @@ export class PlayerView {
     this.drawReason(step, pairs, asking);
     const { mode, scene, own } = this;
     const shown = { mode, shownMode: this.shownMode(step), scene, n: this.shown, own, isCountable: this.isCountable };
-    this.find(".words-part h2").textContent = formatTitle(shown);
     this.find(".note").textContent = formatNote(run, shown);
   }
 
