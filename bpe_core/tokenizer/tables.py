@@ -432,6 +432,14 @@ class TokenTable:
             bytes([byte]) in self.byte_ids or bytes([byte]) in self.base_ids for byte in range(256)
         )
 
+    def missing_ids(self, ids: Sequence[int]) -> list[int]:
+        """Return those of `ids` that no token has.
+
+        >>> TokenTable(vocab={0: b"a"}, merges=[]).missing_ids([0, 3])
+        [3]
+        """
+        return [id for id in ids if id not in self.vocab]
+
     def missing_bytes(self) -> bytes:
         """Return the bytes that are not tokens, of a table whose base is bytes.
 
@@ -794,6 +802,13 @@ class StoredTable(TokenTable):
         self.complete = facts["complete"]
         self.special_tokens = MappingProxyType(facts["special_tokens"])
         self.whole_words_first = facts["whole_words_first"]
+
+    def missing_ids(self, ids: Sequence[int]) -> list[int]:
+        """Return those of `ids` that no token has, without making the vocabulary."""
+        import numpy as np
+
+        wanted = np.array(ids, np.int64)
+        return wanted[~np.isin(wanted, self._arrays["ids"])].tolist()
 
     def __getattr__(self, name: str) -> Any:
         """Make a part that has not been asked for before."""

@@ -165,12 +165,12 @@ class Tokenizer(Immutable):
             )
         if leaves_out and table.base != "bytes":
             raise ConfigError("Only bytes are left out. Use leaves_out=False with characters.")
-        for each in added:
-            if each.id not in table.vocab:
-                raise ConfigError(
-                    f"The added token {each.text!r:.60} has the id {each.id}, which the vocabulary "
-                    f"lacks. Add it to the vocabulary."
-                )
+        if missing := table.missing_ids([each.id for each in added]):
+            text = next(each.text for each in added if each.id == missing[0])
+            raise ConfigError(
+                f"The added token {text!r:.60} has the id {missing[0]}, which the vocabulary "
+                f"lacks. Add it to the vocabulary."
+            )
         self._table = table
         self._pretokenizer = pretokenizer
         # Computed on first use: for 50,000 merges, the hash takes 50 ms.

@@ -284,6 +284,10 @@ def test_a_stored_table_has_all_that_its_table_has() -> None:
         found = table.to_arrays()
         assert found is not None
         stored = TokenTable.of_arrays(*found)
+        asked = [*table.vocab, 10**9]
+        assert stored.missing_ids(asked) == table.missing_ids(asked) == asked[-1:]
+        # Opening asks for no more, and a large vocabulary takes long to make.
+        assert "vocab" not in vars(stored)
         for name in TABLE_PARTS:
             assert getattr(stored, name) == getattr(table, name), name
         last = max(table.vocab)
