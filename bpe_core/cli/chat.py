@@ -252,6 +252,7 @@ def conversations(name: str, given: Mapping[str, Any]) -> Iterator[Any]:
 
     Null is no value of its own, and a text no tools.
 
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "a.jsonl").write_text('[{"role": "user"}]')
