@@ -516,3 +516,23 @@ def test_a_choice_of_several_is_kept_if_writing_breaks_off(
 
 def _broken_off(name: str, value: str | None) -> None:
     raise InterruptedError
+
+
+def test_only_what_a_link_wrote_is_said_to_be_unusable() -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from ui.shell import check_linked, show_unread, workspace
+
+        if st.button("Open"):
+            workspace.set_query(token="50000")
+        check_linked("token", lambda _: False, "an id of this vocabulary")
+        show_unread("token", 0)
+
+    opened = AppTest.from_function(page).run().button[0].click().run()
+    assert (opened.query_params["token"], len(opened.warning)) == ("50000", 0)
+    linked = AppTest.from_function(page)
+    linked.query_params["token"] = "50000"
+    (warning,) = linked.run().warning
+    said = "This address names “50000”, which is not an id of this vocabulary."
+    assert warning.value.replace("\\", "") == said

@@ -97,7 +97,7 @@ def choose_evaluation(stored: StoredRun, room: DeltaGenerator) -> Evaluation:
                 key="evaluation_files",
                 hint=f"Up to {MAX_BYTES // 1_000_000} MB of text. {LIMIT}",
             )
-        show_unread("own", files)
+        show_unread("own", files is not None)
         if files is not None:
             title, corpus = files
             size = f"{counted(corpus.n_sources, 'document')}, {size_text(corpus.n_bytes)}"

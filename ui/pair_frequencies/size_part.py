@@ -333,7 +333,7 @@ def ask_for_other_text(stored: StoredRun) -> OtherText | None:
             hint="Text, a table or an archive, up to 20 MB. It replaces the held-out text in this "
             "chart only.",
         )
-    show_unread("other", files)
+    show_unread("other", files is not None)
     if files is None:
         return None
     _, corpus = files

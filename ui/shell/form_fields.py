@@ -214,7 +214,8 @@ def check_linked(
     shown.
     """
     linked = workspace.query_text(key, _LONGEST_NAMED)
-    if not linked or workspace.has_widget(key) or workspace.is_from_history():
+    is_read = workspace.has_widget(key) or workspace.wrote(key)
+    if not linked or is_read or workspace.is_from_history():
         return
     is_usable = usable(linked) if callable(usable) else linked in usable
     if not is_usable:

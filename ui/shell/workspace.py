@@ -239,6 +239,12 @@ def _current(name: str) -> str | None:
     return st.query_params.get(name)
 
 
+def wrote(name: str) -> bool:
+    """Return whether a parameter's value was written by this session, and by no link."""
+    change = get(AddressChanges).by_name.get(name)
+    return change is not None and change.after == _current(name)
+
+
 def _write_undone() -> None:
     for name, change in get(AddressChanges).by_name.items():
         if _is_undone(name, change):
