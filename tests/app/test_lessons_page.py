@@ -406,10 +406,12 @@ def test_other_ways_show_their_reference_and_what_it_learned(
         assert [shown["name"] for shown in code["pieces"]] == [reference]
         assert expected in code["printed"]
     for step, said in (
+        ("Superwords", "These words have only 7 merges, so superwords began before merge 13."),
         ("Removals", "No merge uses up enough of a token here."),
         ("Parity", "There is only one language."),
     ):
-        app = open_shown(open_app, 7, step, refined_text="a b", shared_text="one line")
+        texts = {"joined_text": "by the way", "refined_text": "a b", "shared_text": "one line"}
+        app = open_shown(open_app, 7, step, **texts)
         assert said in app.info[0].value
 
 

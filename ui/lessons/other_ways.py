@@ -74,10 +74,13 @@ def _learn_superwords(after: str) -> tuple[ReferenceRun, list[list[int]]]:
     return run, [[*chain.from_iterable(map(splits.__getitem__, cut_after(d)))] for d in documents]
 
 
-def ask_superwords(_: None) -> Question:
+def ask_superwords(_: None) -> Question | None:
     parts.text_input(*_JOINED, label="Change the documents, one per line", lines=4)
     first = _documents(*_JOINED)[0]
-    n_plain, n = (len(_learn_superwords(after)[1][0]) for after in ("gpt2", "superwords"))
+    plain, before = _learn_superwords("gpt2")
+    if len(plain.merges) < N_WITHIN:
+        return None
+    n_plain, n = len(before[0]), len(_learn_superwords("superwords")[1][0])
     return choose_number(
         f"The first {N_WITHIN} merges stay within words, and the next {N_ACROSS} may join words. "
         f"Plain BPE with as many merges takes {counted(n_plain, 'token')} for "
@@ -91,6 +94,11 @@ def ask_superwords(_: None) -> Question:
 
 def show_superwords(_: None) -> Ran:
     (plain, before), (run, after) = map(_learn_superwords, ("gpt2", "superwords"))
+    if len(plain.merges) < N_WITHIN:
+        st.info(
+            f"These words have only {counted(len(plain.merges), 'merge')}, so superwords began "
+            f"before merge {N_WITHIN + 1}. Use more words."
+        )
     draw_symbol_rows(
         [
             SymbolRow(
@@ -220,9 +228,9 @@ def ask_parity(_: None) -> Question | None:
     n = found.picked.count(0)
     return choose_number(
         f"Each line is a language, and they say the same. They start as "
-        f"{' and '.join(map(str, starts))} bytes. At each of {len(found.merges)} steps, the line "
-        "that takes the most tokens picks its most frequent pair. How often does the first line "
-        "pick?",
+        f"{' and '.join(map(str, starts))} bytes. At each of "
+        f"{counted(len(found.merges), 'step')}, the line that takes the most tokens picks its most "
+        "frequent pair. How often does the first line pick?",
         n,
         (0, len(found.merges) // 2, len(found.merges)),
         f"At the end they take {' and '.join(map(str, ends))} tokens. Plain BPE counts all lines "
@@ -246,6 +254,7 @@ def show_parity(_: None) -> Ran:
         key="ways_parity",
         caption="Each merge, the line that picked it, and how many tokens each line takes then",
     )
+    parts.note_shortened(_MAX_LANGUAGES, len(_documents(*_SHARED)), "languages")
     return Ran(
         (learn_parity_reference,),
         "learn_parity_reference(words, None, vocabulary, config, rule, never).picked",
