@@ -301,9 +301,11 @@ def _sizes_in_line(chosen: ChosenCorpus) -> str:
         size = counted(len(chosen.corpus.word_counts), "weighted word")
     if chosen.held_out.how is not None and chosen.held_out.how.by == "file":
         return f"{size} · your own files set aside"
+    if not chosen.held_out.n_bytes:
+        return f"{size} · nothing set aside"
     # Whole documents are held out, so it is not quite the share that was asked for.
-    share = chosen.held_out.n_bytes / chosen.corpus.n_bytes if chosen.held_out.n_bytes else 0
-    return f"{size} · {f'{share:.0%}' if share else 'nothing'} set aside"
+    percent = 100 * chosen.held_out.n_bytes / chosen.corpus.n_bytes
+    return f"{size} · {'under 1' if percent < 0.5 else round(percent)}% set aside"
 
 
 def _sizes(training: Corpus) -> list[Figure]:

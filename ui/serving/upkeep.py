@@ -300,8 +300,7 @@ def _parts() -> Iterator[Callable[[], object]]:
     for module in walk_packages([str(_UI)], "ui."):
         yield partial(import_module, module.name)
     yield _warm_up_merge_loop
-    # These encode long texts.
-    yield partial(import_module, "bpe_core.tokenizer.compiled")
+    # It encodes long texts.
     yield partial(import_module, "bpe_core.tokenizer.compiled")
     yield _load_gpt2
     yield _settle

@@ -239,8 +239,8 @@ class PruningPreview:
     costs: tuple[Cost, ...]
 
 
-SEARCH: Final = WorkKind[Progress, Reachability]("unreachable")
-COUNT: Final = WorkKind[Progress, Uses]("uses")
+SEARCH: Final = WorkKind[Progress, Reachability]("unreachable", is_unasked=True)
+COUNT: Final = WorkKind[Progress, Uses]("uses", is_unasked=True)
 PREVIEW: Final = WorkKind[Progress, PruningPreview]("pruning")
 
 
