@@ -317,9 +317,7 @@ class PlayedRun:
 
         `opening` is the step that the page opens the run at, and `starts` are the first merges of
         the blocks that the player can request. `end` is what the last frame shows besides the
-        figures of the run: see `Ribbon.pack`. A message is a JSON header, preceded by its length as
-        uint32, then the arrays that the header lists with their type, offset and length;
-        little-endian, each array at a multiple of 8 bytes.
+        figures of the run: see `Ribbon.pack`. A message has the form of `files.write_arrays`.
         """
         run = self.run
         merges = run.merges

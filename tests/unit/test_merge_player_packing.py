@@ -30,8 +30,8 @@ def unpacked(message: bytes) -> dict:
     length = int.from_bytes(message[:4], "little")
     content = json.loads(message[4 : 4 + length])
     for name, (kind, offset, (size,)) in content["arrays"].items():
-        assert offset % 8 == 0
-        assert (4 + length) % 8 == 0
+        assert offset % 64 == 0
+        assert (4 + length) % 64 == 0
         content[name] = np.frombuffer(message, kind, size, 4 + length + offset)
     return content
 
