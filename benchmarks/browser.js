@@ -10,7 +10,9 @@ const PLAIN = { allowedSpecial: new Set(), disallowedSpecial: new Set() };
     @param {string} address Where the files of `browser.py` are.
     @param {string} packages Where npm's packages are. */
 export async function begin(address, packages) {
-  const read = async (/** @type {string} */ name) => new Uint8Array(await (await fetch(`${address}/${name}`)).arrayBuffer());
+  // A file that is written anew within a second would come from a browser's cache.
+  const load = (/** @type {string} */ name) => fetch(`${address}/${name}`, { cache: "no-store" });
+  const read = async (/** @type {string} */ name) => new Uint8Array(await (await load(name)).arrayBuffer());
   const readText = async (/** @type {string} */ name) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(await read(name));
   const engine = await connect(port(address), await read("kernels.wasm"), JSON.parse(await readText("data.json")));
   let text = "";
