@@ -128,7 +128,8 @@ def write_arrays(
     """Write arrays and facts, which a process maps and `unpack` in `shared/arrays.js` reads.
 
     First the length of a head, as uint32, then the head, in JSON: the facts, and for each array its
-    type, its place behind the head, and its shape. Numbers are little-endian.
+    type, its place behind the head, and its shape. The length is little-endian, and the numbers of
+    arrays are as this machine has them.
 
     >>> import io
     >>> import numpy as np
