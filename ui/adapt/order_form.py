@@ -23,7 +23,7 @@ from ui.components import FigureRow, figure_table
 from ui.corpus import area_to_address, choose_corpus, show_corpus, start_area
 from ui.host import cached
 from ui.look import counted, plain_markdown, plain_text, token_label
-from ui.shell import bound, is_number, note_unread, show_unread, workspace
+from ui.shell import bound, is_share, note_unread, show_unread, workspace
 from ui.storage import StoredRun
 from ui.tokenizers import add_button, draw_shelf_problems, shelf
 
@@ -151,7 +151,7 @@ def ask_for_coverage(tokenizer: Tokenizer | None, first: float, *, key: str) -> 
     return bound(
         number,
         key=key,
-        usable=lambda linked: is_number(linked) and 0 <= float(linked) <= 1,
+        usable=is_share,
         expected="a number from 0 to 1",
     )
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         counted_as_kept,
         heading_row,
         is_number,
+        is_share,
         linked_number,
         max_file_bytes,
         note_unread,

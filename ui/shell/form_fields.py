@@ -274,6 +274,15 @@ def is_number(text: str) -> bool:
         return False
 
 
+def is_share(text: str) -> bool:
+    """Return whether an address names a number from 0 to 1.
+
+    >>> [is_share(text) for text in ("0", "0.5", "1.5", "nan")]
+    [True, True, False, False]
+    """
+    return is_number(text) and 0 <= float(text) <= 1
+
+
 def begin_page(title: str) -> None:
     """Forget what the address of another page named."""
     if workspace.get(Unread).page != title:

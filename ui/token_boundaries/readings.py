@@ -25,7 +25,7 @@ from bpe_core.tokenizer import (
 from ui.components import SymbolRow, Tile, Tiles, draw_symbol_rows
 from ui.host import cached, fragment
 from ui.look import counted, plain_markdown, token_label
-from ui.shell import FieldLimits, bound, is_number, whole_number
+from ui.shell import FieldLimits, bound, is_share, whole_number
 
 _MAX_BYTES: Final = 100
 """The most bytes that the rows show, unless a word is longer."""
@@ -106,7 +106,7 @@ def five_ways(text: str, encoder: Encoder, allowed_special: tuple[str, ...]) -> 
         dropout = bound(
             slider,
             key="dropout",
-            usable=lambda linked: is_number(linked) and 0 <= float(linked) <= 1,
+            usable=is_share,
             expected="a number from 0 to 1",
         )
         with st.container(width=230):
